@@ -169,7 +169,7 @@ def _verdict(item: Ranked, advice: Advice) -> Verdict:
 
     A strategy that changed nothing loses nothing, even if it could not be measured.
     """
-    refused, price = verdict_of(item.rules), item.price(advice.basis)
+    refused, price = verdict_of(item.rules), advice.price(item)
     if item.strategy == TODAY:
         return refused or "keep"
     if "inactive" in item.marks and refused != "invalid":
@@ -201,7 +201,7 @@ def _strategy_to_advise(
         return [item for item in ships if _ratio(item, advice) <= ratio + EQUAL]
 
     best = min(as_cheap(_ratio(ships[0], advice)), key=preference)
-    price, missed = best.price(advice.basis), best.missed_turns or 0.0
+    price, missed = advice.price(best), best.missed_turns or 0.0
     if honest is None or price is None:
         return best
     honestly_as_cheap = as_cheap(honest_ratio(price, honest))
@@ -211,14 +211,14 @@ def _strategy_to_advise(
 
 def _ratio(item: Ranked, advice: Advice) -> float:
     """The price of a strategy against today's; infinite where it is not known."""
-    price = item.price(advice.basis)
+    price = advice.price(item)
     return finite(price.ratio if price else None)
 
 
 def _place(item: Ranked, advice: Advice) -> tuple[float | str, ...]:
     """The sort key of a strategy in the table: verdict, then quality where that is asked, then
     price."""
-    price = item.price(advice.basis)
+    price = advice.price(item)
     return (
         get_args(Verdict).index(item.verdict),
         0.0 if advice.answers == "savings" else -merit(item.result(advice.answers)),

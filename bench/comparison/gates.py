@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY
 from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.scores import Number, Rule
@@ -193,10 +192,8 @@ def is_measured(compared: Compared) -> bool:
     if any(gate.value is not None for gate in compared.gates):
         return True
     if compared.advice.answers != "savings":
-        others = (item for item in compared.advice.ranked if item.strategy != TODAY)
-        figures = (
-            rule for item in others for rule in item.rules if rule.rule == compared.advice.answers
-        )
+        rules = (rule for item in compared.advice.tried for rule in item.rules)
+        figures = (rule for rule in rules if rule.rule == compared.advice.answers)
         return any(rule.value is not None for rule in figures)
     scores = [score for run in compared.runs for score in run.scores]
     names = {*compared.strategies} - {score.strategy for score in scores if score.failure}

@@ -236,7 +236,7 @@ def _is_loss(result: RuleResult) -> bool:
 
 def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
     """Why it is not certain that a strategy gains anything, by the result of the last rule."""
-    price = item.price(advice.basis)
+    price = advice.price(item)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         return "is no better than today" if advice.answers != "savings" else costs(price)
     if last.findings:
@@ -255,13 +255,13 @@ def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
         return (
             f"perhaps {costs(replace(price, ratio=last.value)) if price else 'more'} on other runs"
         )
-    return f"that may be chance, as {count(len(advice.ranked) - 1)} were tried"
+    return f"that may be chance, as {count(len(advice.tried))} were tried"
 
 
 def _beside(item: Ranked, advice: Advice) -> str:
     """The reason to prefer the advised strategy to another one that may be shipped."""
-    best = next((other for other in advice.ranked if other.strategy == advice.advised), item)
-    own, least = item.price(advice.basis), best.price(advice.basis)
+    best = advice.item(advice.advised) or item
+    own, least = advice.price(item), advice.price(best)
     if item is best or advice.answers != "savings":
         return ""
     if not (own and least and own.ratio and least.ratio):

@@ -42,11 +42,10 @@ def with_sentence(advice: Advice, asks: str) -> Advice:
     )
     advice = replace(advice, ranked=ranked)
     subject = _subject(advice, asks)
-    about = next((item for item in ranked if item.strategy == asks), None)
+    about = advice.item(asks)
     answer = _answer(about, advice, is_subject=about is subject) if about else ""
-    shipped = subject if subject and subject.strategy == advice.advised else None
-    kept = "" if shipped else _kept(subject, advice)
-    first = _advised(shipped, advice) if shipped else kept
+    is_shipped = subject and subject.strategy == advice.advised
+    first = _advised(subject, advice) if subject and is_shipped else _kept(subject, advice)
     losses = _losses(subject, advice) if subject else ""
     short = " ".join(filter(None, [answer, first, losses]))
     rest = [_certainty(subject, advice), _elsewhere(subject, advice)] if subject else []
@@ -64,14 +63,13 @@ def with_sentence(advice: Advice, asks: str) -> Advice:
 def _subject(advice: Advice, asks: str) -> Ranked | None:
     """The strategy to ship, else the one that comes closest: of a store, evaluator or router the
     best, else the cheapest that no rule refuses, or the one asked about."""
-    tried = [item for item in advice.ranked if item.strategy != TODAY]
     if advice.answers != "savings":
         figures = [item for item, _ in figures_of(advice)]
-        return next(iter([*figures, *(it for it in tried if it.strategy == advice.advised)]), None)
-    acting = [item for item in tried if "inactive" not in item.marks]
+        return next(iter([*figures, *filter(None, [advice.item(advice.advised)])]), None)
+    acting = [item for item in advice.tried if "inactive" not in item.marks]
 
     def place(item: Ranked) -> tuple[bool | float, ...]:
-        price, verdict = item.price(advice.basis), item.verdict
+        price, verdict = advice.price(item), item.verdict
         saving = price.per_run if price and price.saves else math.inf
         is_other, is_unasked = (item.strategy != name for name in (advice.advised, asks))
         return is_other, saving == math.inf, verdict in REFUSED, is_unasked, saving
@@ -88,8 +86,7 @@ def figure_of(item: Ranked, advice: Advice) -> RuleResult | None:
 def figures_of(advice: Advice) -> list[tuple[Ranked, RuleResult]]:
     """The strategies whose store, evaluator or router was measured, each with its figure, the best
     first."""
-    tried = (item for item in advice.ranked if item.strategy != TODAY)
-    return [(item, figure) for item in tried if (figure := figure_of(item, advice))]
+    return [(item, figure) for item in advice.tried if (figure := figure_of(item, advice))]
 
 
 def _condition(item: Ranked, advice: Advice) -> str:
@@ -122,7 +119,7 @@ def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
 
 def _advised(item: Ranked, advice: Advice) -> str:
     """The sentence on the strategy to ship: its figure, its price."""
-    price, figure = item.price(advice.basis), _figure(item, advice)
+    price, figure = advice.price(item), _figure(item, advice)
     is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
     cost = "" if is_same else _cost(item, advice)
     words = "; it ".join(filter(None, [figure, cost]))
@@ -132,17 +129,17 @@ def _advised(item: Ranked, advice: Advice) -> str:
 
 def _kept(item: Ranked | None, advice: Advice) -> str:
     """The sentence on why what runs today stays: what comes closest to shipping, and why not."""
-    tried = [it for it in advice.ranked if it.strategy != TODAY]
-    acting = [it for it in tried if "inactive" not in it.marks]
+    today = advice.item(TODAY)
+    acting = [it for it in advice.tried if "inactive" not in it.marks]
     keep = f"{_KEEP}{' for now' if item and item.verdict == 'not certain' else ''}:"
-    if any(it.verdict == "invalid" for it in advice.ranked if it.strategy == TODAY):
+    if today and today.verdict == "invalid":
         return f"{keep} it is not valid, but no other strategy can be used."
     if item is None and advice.answers != "savings":
         return "Nothing that these strategies fill could be measured."
     if item is None:
-        names = listed([f"`{it.strategy}`" for it in tried])
+        names = listed([f"`{it.strategy}`" for it in advice.tried])
         return f"{keep} {f'{names} changed nothing' if names else 'nothing was tried'}."
-    about, price = f"{keep} `{item.strategy}`", item.price(advice.basis)
+    about, price = f"{keep} `{item.strategy}`", advice.price(item)
     saves = advice.answers == "savings" and price is not None and price.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
@@ -171,9 +168,8 @@ def _figure(item: Ranked, advice: Advice) -> str:
 
 def _cost(item: Ranked, advice: Advice) -> str:
     """The price of a strategy against today's: "costs 36% less ($0.64 instead of $1.00 a run)"."""
-    price, pricing = item.price(advice.basis), pricing_of(advice)
-    today = next((one for one in advice.ranked if one.strategy == TODAY), None)
-    before = pricing.money(today.price(advice.basis) if today else None)
+    price, pricing = advice.price(item), pricing_of(advice)
+    before = pricing.money(advice.price(advice.item(TODAY)))
     unit = f"{pricing.unit.removeprefix('tokens ')} {_economy(advice)}".rstrip()
     cost = costs(price) if price else "is not priced"
     return f"{cost} ({pricing.money(price)} instead of {before} {unit})"
@@ -189,7 +185,7 @@ def _economy(advice: Advice) -> str:
 def _losses(item: Ranked, advice: Advice) -> str:
     """A sentence on what a strategy misses that saves and that no rule refuses; "" for another
     one."""
-    price = item.price(advice.basis)
+    price = advice.price(item)
     is_close = price is not None and price.saves and item.verdict not in REFUSED
     losses = losses_in_words(item, advice) if is_close else ""
     return losses and f"{sentence_case(losses)}."
@@ -199,10 +195,10 @@ def _certainty(item: Ranked, advice: Advice) -> str:
     """A sentence on what is certain of the gain of the advised strategy; "" for another one."""
     if item.strategy != advice.advised:
         return ""
-    gain, price = item.rules[-1].rule, item.price(advice.basis)
+    gain, price = item.rules[-1].rule, advice.price(item)
     if gain not in ("better", "cheaper"):
         return "" if price is None or price.ratio is None else f"{sentence_case(_INVALID_TODAY)}."
-    many = len(advice.ranked) - 1
+    many = len(advice.tried)
     words = "is certainly better than what runs today"
     if gain == "cheaper":
         saved = "tokens" if price and price.unit == "tokens" else "something"
@@ -221,7 +217,7 @@ def _elsewhere(item: Ranked, advice: Advice) -> str:
     something else; else ""."""
     other: Economy = "uncached" if advice.basis == "cached" else "cached"
     best, start = best_in(advice, other), f"With{'' if other == 'cached' else 'out'} a cache:"
-    here, there = item.price(advice.basis), item.price(other)
+    here, there = advice.price(item), item.price(other)
     if advice.advised is None:
         price = best.price(other) if best else None
         return (

@@ -71,7 +71,7 @@ class Pricing(NamedTuple):
 def pricing_of(advice: Advice) -> Pricing:
     """The way to state the prices of an advice: by today's price, else by the first price."""
     items = sorted(advice.ranked, key=lambda item: item.strategy != TODAY)
-    prices = [price for item in items if (price := item.price(advice.basis))]
+    prices = [price for item in items if (price := advice.price(item))]
     first = next((price for price in prices if math.isfinite(price.per_run)), None)
     words = {"cached": "with cache", "uncached": "without cache"}.get(advice.basis, "")
     if first is not None and first.unit == "tokens":

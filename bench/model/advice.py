@@ -152,6 +152,19 @@ class Advice(Value, frozen=True, kw_only=True):
     subject: str = ""
     ranked: tuple[Ranked, ...] = ()
 
+    def item(self, strategy: str | None) -> Ranked | None:
+        """The strategy of a name; None without one."""
+        return next((item for item in self.ranked if item.strategy == strategy), None)
+
+    @property
+    def tried(self) -> tuple[Ranked, ...]:
+        """The strategies but for what runs today."""
+        return tuple(item for item in self.ranked if item.strategy != TODAY)
+
+    def price(self, item: Ranked | None) -> Price | None:
+        """The price of a strategy that decides; None where it is not known."""
+        return item.price(self.basis) if item else None
+
 
 NO_ADVICE = Advice(advised=None, sentence="Nothing was compared.", basis="tokens", tasks=0, runs=0)
 """The advice if nothing was compared."""

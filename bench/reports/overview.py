@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..comparison.reasons import is_unknown_today
+from ..model.advice import TODAY
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
@@ -24,9 +25,10 @@ def _group(reading: Reading) -> str:
         return _FAILED
     if reading.advice.advised:
         return _SHIP
-    if reading.subject is None or reading.subject.verdict != "not certain":
+    subject = reading.advice.item(reading.advice.subject)
+    if subject is None or subject.verdict != "not certain":
         return _KEEP
-    return _UNRECORDED if is_unknown_today(reading.subject) else _NOT_CERTAIN
+    return _UNRECORDED if is_unknown_today(subject) else _NOT_CERTAIN
 
 
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tuple[Report, ...]:
@@ -40,7 +42,11 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
             rows.append((question, _cost(readings[at]), readings[at].size))
-    units = {("price", "tokens")[one.counts_tokens] for one in readings if one.today}
+    units = {
+        ("price", "tokens")[one.counts_tokens]
+        for one in readings
+        if one.advice.price(one.advice.item(TODAY))
+    }
     heads = [
         "question and answer",
         f"{' or '.join(sorted(units)) or 'price'} of a run",
@@ -98,8 +104,8 @@ def _notes(readings: Sequence[Reading], groups: dict[str, list[int]]) -> list[st
 
 def _cost(reading: Reading) -> Cell:
     """The change of price under the strategy to ship; if none is, the price stays as today's."""
-    advised = reading.by_name.get(reading.advice.advised or "")
-    price = reading.price(advised)
+    advised = reading.advice.item(reading.advice.advised)
+    price = reading.advice.price(advised)
     if advised is None or price is None:
         return Cell("not priced" if advised else "unchanged")
     return Cell((Span(change(price.ratio), "" if advised.condition else "good"),))

@@ -51,31 +51,16 @@ class Reading:
         """The strategies in the order of the advice."""
         return self.advice.ranked
 
-    @cached_property
-    def by_name(self) -> dict[str, Ranked]:
-        """The ranked strategies by name."""
-        return {item.strategy: item for item in self.ranked}
-
-    @cached_property
-    def tried(self) -> tuple[Ranked, ...]:
-        """The ranked strategies without today's."""
-        return tuple(item for item in self.ranked if item.strategy != TODAY)
-
-    @cached_property
-    def subject(self) -> Ranked | None:
-        """The strategy that the sentence is about; None for none."""
-        return self.by_name.get(self.advice.subject)
-
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""
         if strategy == TODAY:
             return "today"
         if strategy == self.advice.advised:
             return "advised"
-        verdict = self.by_name[strategy].verdict if strategy in self.by_name else "keep"
-        if verdict == "ship":
-            return "acceptable"
-        return "rejected" if verdict in REFUSED else "other"
+        item = self.advice.item(strategy)
+        if item is None or item.verdict not in ("ship", *REFUSED):
+            return "other"
+        return "acceptable" if item.verdict == "ship" else "rejected"
 
     def title(self, strategy: str) -> str:
         """The name of a strategy; "today" for the one that all others are compared with."""
@@ -83,7 +68,7 @@ class Reading:
 
     def spec(self, strategy: str) -> str:
         """The spec of a strategy without the strategy's name; "" where it is not known."""
-        item = self.by_name.get(strategy)
+        item = self.advice.item(strategy)
         spec = self.compared.specs.get(strategy) or (item.spec if item else "")
         return "" if spec == strategy else spec.removeprefix(f"{strategy}=")
 
@@ -94,9 +79,11 @@ class Reading:
         """The way in which all prices are stated."""
         return pricing_of(self.advice)
 
-    def price(self, item: Ranked | None) -> Price | None:
-        """The price of a strategy that decides, with or without the cache."""
-        return item.price(self.advice.basis) if item else None
+    def price_move(self, item: Ranked) -> str:
+        """Today's price and that of a strategy, with their unit."""
+        both = (self.advice.item(TODAY), item)
+        before, after = (self.pricing.money(self.advice.price(one)) for one in both)
+        return f"{before} → {after} {self.pricing.unit}"
 
     def interval(self, price: Price) -> str:
         """The ends of the 95% interval of a price's change; "" without one."""
@@ -115,13 +102,8 @@ class Reading:
 
     def shapes_prompts(self, item: Ranked) -> bool:
         """True if a strategy's prompts cost or miss something else than today's."""
-        price = self.price(item)
+        price = self.advice.price(item)
         return bool(item.missed_turns) or (price is not None and price.ratio not in (None, 1))
-
-    @property
-    def today(self) -> Price | None:
-        """Today's price."""
-        return self.price(self.by_name.get(TODAY))
 
     @property
     def price_metric(self) -> str:
@@ -131,7 +113,9 @@ class Reading:
     @cached_property
     def counts_tokens(self) -> bool:
         """True if nothing is priced, so that tokens are compared."""
-        return {price.unit for item in self.ranked if (price := self.price(item))} == {"tokens"}
+        return {price.unit for item in self.ranked if (price := self.advice.price(item))} == {
+            "tokens"
+        }
 
     @property
     def price_axis(self) -> str:

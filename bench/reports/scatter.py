@@ -21,36 +21,36 @@ _COLOURS = "Green may ship, grey is not certain or no gain, a ring is refused."
 
 def scatter(reading: Reading) -> Drawing | None:
     """The chart; None without a price and a share of missed turns of today's and another one."""
-    places = {
-        item.strategy: (price.per_run, item.missed_turns)
-        for item in reading.ranked
-        if (price := reading.price(item)) and item.missed_turns is not None
+    advice = reading.advice
+    shown = [
+        (item, price.per_run, item.missed_turns)
+        for item in advice.ranked
+        if (price := advice.price(item)) and item.missed_turns is not None
         if "inactive" not in item.marks and math.isfinite(price.per_run + item.missed_turns)
-    }
-    if TODAY not in places or len(places) < 2:
+    ]
+    today = next((price for item, price, _ in shown if item.strategy == TODAY), None)
+    if today is None or len(shown) < 2:
         return None
-    today = places[TODAY][0] or 1.0
-    xs = {name: stretched(price / today - 1) for name, (price, _) in places.items()}
-    room = 0.13 * (max(xs.values()) - min(xs.values())) or 0.1
-    across = Axis(min(xs.values()) - room, max(xs.values()) + room)
-    limit, most = reading.limit("needed"), max(missed for _, missed in places.values())
+    xs = [stretched(price / (today or 1.0) - 1) for _, price, _ in shown]
+    room = 0.13 * (max(xs) - min(xs)) or 0.1
+    across = Axis(min(xs) - room, max(xs) + room)
+    limit, most = reading.limit("needed"), max(missed for *_, missed in shown)
     down = Axis(stretched(max(most * 1.2, (limit or 0.0) * 1.4, 0.01)), 0.0)
     points = tuple(
-        _point(reading, name, across.at(x), down.at(stretched(places[name][1])))
-        for name, x in xs.items()
+        Point(
+            across.at(x),
+            down.at(stretched(missed)),
+            reading.mark(item.strategy),
+            f"{reading.title(item.strategy)}: {reading.pricing.money(advice.price(item))}, "
+            f"{percent(missed)} missed",
+            f"{reading.title(item.strategy)}{': ship' * (item.strategy == advice.advised)}",
+        )
+        for (item, _, missed), x in zip(shown, xs, strict=True)
     )
     plot = _plot(reading, points, across, down, limit)
     measure = "Tokens" if reading.counts_tokens else "Price"
     note = f"{_COLOURS} Small differences are enlarged; where a name has no room, the table has it."
     return Drawing(plot, f"{measure} against missed turns", note)
-
-
-def _point(reading: Reading, name: str, x: float, y: float) -> Point:
-    """The mark of a strategy."""
-    item, title = reading.by_name[name], reading.title(name)
-    price, missed = reading.pricing.money(reading.price(item)), percent(item.missed_turns)
-    label = f"{title}: ship" if name == reading.advice.advised else title
-    return Point(x, y, reading.mark(name), f"{title}: {price}, {missed} missed", label)
 
 
 def _plot(
@@ -61,7 +61,7 @@ def _plot(
     today = next((point.x for point in points if point.mark == "today"), None)
     top = down.at(stretched(limit)) if limit else None
     forbidden = None if top is None else (top, f"above {percent(limit)}: loses too much")
-    money = reading.pricing.money(reading.today)
+    money = reading.pricing.money(reading.advice.price(reading.advice.item(TODAY)))
     return Plot(
         f"{sentence_case(reading.price_axis)}, against the share of {MISSED_TURNS}. {about}.",
         marks=points,

@@ -122,13 +122,14 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     """Yield the figures on the strategy that the sentence is about: what it saves, what it misses or
     breaks; then the cheapest rejected one, or how much was measured. A figure of stores, evaluators
     or routers comes first."""
-    item = reading.subject or (reading.tried or reading.ranked)[0]
+    advice = reading.advice
+    item = advice.item(advice.subject) or (advice.tried or advice.ranked)[0]
     asked = {item.strategy: result for item, result in reading.figures}.get(item.strategy)
     needed = next((it for it in item.rules if it.rule == "needed" and it.value is not None), None)
     broken = item.failed if item.verdict in REFUSED else None
     if asked:
         yield _rule_figure(reading, item, asked)
-    price = reading.price(item)
+    price = advice.price(item)
     if price is not None and price.ratio and (not asked or reading.shapes_prompts(item)):
         yield _price_figure(reading, item, price)
     if (rule := broken or needed) and not asked:
@@ -140,8 +141,10 @@ def _figures(reading: Reading) -> Iterator[Figure]:
 def _cheapest_rejected(reading: Reading) -> Ranked | None:
     """The cheapest strategy that a rule refuses; None without one that the sentence is not about,
     and where that is not about savings."""
-    refused = [it for it in reading.tried if it.verdict in REFUSED and it is not reading.subject]
-    priced = [(price.per_run, it) for it in refused if (price := reading.price(it))]
+    advice = reading.advice
+    refused = (it for it in advice.tried if it.verdict in REFUSED)
+    others = (it for it in refused if it.strategy != advice.subject)
+    priced = [(price.per_run, it) for it in others if (price := advice.price(it))]
     return min(priced, key=itemgetter(0))[1] if priced and not reading.figures else None
 
 
@@ -158,21 +161,19 @@ def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
 
 def _price_figure(reading: Reading, item: Ranked, price: Price) -> Figure:
     """The change of price under a strategy."""
-    pricing, money = reading.pricing, reading.pricing.money
     interval = f"95% interval {reading.interval(price)}" if price.interval else ""
     note = "; ".join(filter(None, [interval, item.condition]))
     is_plain = item.condition or item.verdict in REFUSED
     tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
-    line = f"{money(reading.today)} → {money(price)} {pricing.unit}"
+    line = reading.price_move(item)
     return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
 
 
 def _rejected_figure(reading: Reading, item: Ranked) -> Figure:
     """The change of price under a strategy that a rule refuses, and the reason."""
-    price, money = reading.price(item), reading.pricing.money
-    line = f"{money(reading.today)} → {money(price)} {reading.pricing.unit}"
-    ratio, why = price.ratio if price else None, f"{verdict_in_words(item)}: {item.reason}"
-    return Figure(f"Cheapest rejected: `{item.strategy}`", change(ratio), "bad", line, why)
+    price, why = reading.advice.price(item), f"{verdict_in_words(item)}: {item.reason}"
+    name, moved = f"Cheapest rejected: `{item.strategy}`", change(price.ratio if price else None)
+    return Figure(name, moved, "bad", reading.price_move(item), why)
 
 
 def _sample_figure(reading: Reading, item: Ranked) -> Figure:
@@ -194,7 +195,7 @@ def _strategies(reading: Reading) -> Table:
     figures = {item.strategy: result for item, result in reading.figures}
     metric = next((result.metric for result in figures.values()), "")
     measure = next((asked_by(result).measure for result in figures.values()), "")
-    prices = [price for item in reading.ranked if (price := reading.price(item))]
+    prices = [price for item in reading.ranked if (price := reading.advice.price(item))]
     ends = [end - 1 for price in prices for end in price.interval or ()]
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
     uncached = reading.advice.basis == "uncached"
@@ -204,7 +205,7 @@ def _strategies(reading: Reading) -> Table:
     for item in reading.ranked:
         if item.strategy in inactive:
             continue
-        mark, price = reading.mark(item.strategy), reading.price(item)
+        mark, price = reading.mark(item.strategy), reading.advice.price(item)
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         row = [Cell(reading.title(item.strategy), about, mark=mark)]
         result, value = figures.get(item.strategy), reading.value(item.strategy, metric)
@@ -248,7 +249,7 @@ def _verdict_cell(reading: Reading, item: Ranked, mark: Mark) -> Cell:
 
 def _range(reading: Reading, item: Ranked, scale: Axis | None) -> Range | None:
     """The interval of the price of a strategy as a chart; None without one."""
-    mark, price = reading.mark(item.strategy), reading.price(item)
+    mark, price = reading.mark(item.strategy), reading.advice.price(item)
     if scale and mark == "today":
         return Range("today", 0.0, (0.0, 0.0), scale, mark)
     if scale is None or price is None or not price.ratio or price.interval is None:

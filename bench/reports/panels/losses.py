@@ -44,7 +44,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _heat(reading: Reading) -> Iterator[Block]:
     """Yield the table of missed turns by run and strategy, the worst runs first."""
-    names = [item.strategy for item in reading.tried if "inactive" not in item.marks]
+    names = [item.strategy for item in reading.advice.tried if "inactive" not in item.marks]
     missed = {run.id: {it: reading.at(run, it, MISSED) for it in names} for run in reading.runs}
     total = {name: sum(values[name] or 0 for values in missed.values()) for name in names}
     if not any(total.values()):

@@ -36,11 +36,12 @@ def _by_interest(reading: Reading) -> list[str]:
     """All strategies: today's, those that the answer is about, the first refused one, others that
     changed something, the references, the rest."""
     advice, compared = reading.advice, reading.compared
+    ranked = [item.strategy for item in advice.ranked]
     refused = [item.strategy for item in reading.ranked if item.verdict in REFUSED]
     answer = advice.subject, compared.asks, *refused[:1]
     acting = (item.strategy for item in reading.ranked if "inactive" not in item.marks)
-    ordered = dict.fromkeys((TODAY, *answer, *acting, *compared.references, *reading.by_name))
-    known = {*reading.by_name, *compared.everyone}
+    ordered = dict.fromkeys((TODAY, *answer, *acting, *compared.references, *ranked))
+    known = {*ranked, *compared.everyone}
     return [name for name in ordered if name in known]
 
 

@@ -104,7 +104,7 @@ def _rules(reading: Reading) -> Table | None:
     that it refuses; None if nothing was compared."""
     rows: list[Cells] = []
     for asked in TABLE:
-        found = ((item.strategy, result) for item in reading.tried for result in item.rules)
+        found = ((item.strategy, result) for item in reading.advice.tried for result in item.rules)
         results = [pair for pair in found if asked_by(pair[1]) is asked]
         limits = sorted((it.limit, limit_in_words(it)) for _, it in results if it.limit is not None)
         if limits:
@@ -120,7 +120,7 @@ def _rules(reading: Reading) -> Table | None:
 def _constant_texts(reading: Reading) -> Iterator[Block]:
     """Yield a table of the texts that a strategy writes every time; no rule reads them."""
     scores = (score for run in reading.runs for score in run.scores)
-    ranked = (score for score in scores if score.strategy in reading.by_name)
+    ranked = (score for score in scores if reading.advice.item(score.strategy))
     texts = grouped((text, score.strategy) for score in ranked for text in score.constant_texts)
     if texts:
         title = "Texts that a strategy always writes, word for word"
