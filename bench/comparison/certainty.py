@@ -109,29 +109,19 @@ def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
 
 
 def corrected_for_tries(tries: Mapping[Key, tuple[tuple[float, ...], float]]) -> dict[Key, float]:
-    """The p-value of each strategy, corrected over all: its values by task tell it from others.
-
-    Strategies with the same values on every task are one try.
+    """The p-value of each strategy, corrected for testing all of them (Holm); those up to `ALPHA`
+    hold. Strategies with the same values on every task are one try.
 
     >>> corrected_for_tries({"a": ((1.0,), 0.01), "same": ((1.0,), 0.01), "b": ((2.0,), 0.5)})
     {'a': 0.02, 'same': 0.02, 'b': 0.5}
     """
-    corrected = holm(dict(tries.values()))
-    return {name: corrected[values] for name, (values, _) in tries.items()}
-
-
-def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
-    """The p-values of several claims, corrected for testing all of them. Claims up to `ALPHA` hold.
-
-    >>> holm({"a": 0.001, "b": 0.02, "c": 0.01})
-    {'a': 0.003, 'c': 0.02, 'b': 0.02}
-    """
-    corrected: dict[Key, float] = {}
+    p_values = dict(tries.values())
+    corrected: dict[tuple[float, ...], float] = {}
     least = 0.0
-    for name in sorted(p_values, key=p_values.__getitem__):
+    for values in sorted(p_values, key=p_values.__getitem__):
         left = len(p_values) - len(corrected)
-        corrected[name] = least = min(1.0, max(least, p_values[name] * left))
-    return corrected
+        corrected[values] = least = min(1.0, max(least, p_values[values] * left))
+    return {name: corrected[values] for name, (values, _) in tries.items()}
 
 
 def certain(corrected: float, tasks: int) -> bool:

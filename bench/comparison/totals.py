@@ -7,7 +7,7 @@ Copies of a recording under other names count once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..model.base import grouped
 from ..model.metric import MetricInfo
@@ -57,14 +57,21 @@ class Runs:
 
     def by_task(self, strategy: str, metric: str) -> list[float] | None:
         """The total of each task, in order; None if a run has no finite value."""
-        sums = []
-        for task in self.tasks:
-            values = [value_of(self.number(run, strategy, metric)) for run in task]
-            known = [value for value in values if value is not None]
-            if len(known) < len(values):
-                return None
-            sums.append(math.fsum(known))
-        return sums
+        tasks = [self._values(task, strategy, metric) for task in self.tasks]
+        if sum(map(len, tasks)) < len(self.all):
+            return None
+        return [math.fsum(values) for values in tasks]
+
+    def means(self, strategy: str, metric: str) -> dict[int, float]:
+        """The mean over the runs of each task, by the task's place; without tasks where nothing was
+        measured."""
+        tasks = (self._values(task, strategy, metric) for task in self.tasks)
+        return {at: math.fsum(it) / len(it) for at, it in enumerate(tasks) if it}
+
+    def _values(self, runs: Iterable[MeasuredRun], strategy: str, metric: str) -> list[float]:
+        """The finite values of some runs."""
+        values = (value_of(self.number(run, strategy, metric)) for run in runs)
+        return [value for value in values if value is not None]
 
     def share(self, strategy: str, metric: str) -> Number:
         """The mean over tasks of a share; `weight` is the number of tasks that have one.
@@ -73,27 +80,18 @@ class Runs:
         is None, with the reason.
         """
         means = self.means(strategy, metric).values()
-        if (missing := self._unmeasured(strategy, metric)) or not means:
-            return missing or Number(None, 0.0, "nothing to measure")
-        return Number(math.fsum(means) / len(means), float(len(means)))
+        return self._unmeasured(strategy, metric, means) or Number(
+            math.fsum(means) / len(means), float(len(means))
+        )
 
-    def _unmeasured(self, strategy: str, metric: str) -> Number | None:
-        """The first number that has no finite value, with the reason; None if all have one."""
+    def _unmeasured(self, strategy: str, metric: str, values: Collection[float]) -> Number | None:
+        """The number without a value, with the reason, where a run has no finite value or none has
+        any; else None."""
         for run in self.all:
             number = self.number(run, strategy, metric)
             if number is not None and value_of(number) is None:
                 return Number(None, 0.0, f"{run.id}: {number.reason or 'not a finite number'}")
-        return None
-
-    def means(self, strategy: str, metric: str) -> dict[int, float]:
-        """The mean over the runs of each task, by the task's place; without tasks where nothing was
-        measured."""
-        means = {}
-        for place, task in enumerate(self.tasks):
-            numbers = (value_of(self.number(run, strategy, metric)) for run in task)
-            if known := [value for value in numbers if value is not None]:
-                means[place] = math.fsum(known) / len(known)
-        return means
+        return None if values else Number(None, 0.0, "nothing to measure")
 
     def counts(self, strategy: str, metric: str) -> tuple[float, float]:
         """A share over all runs, as a number of things and how many they are of."""
@@ -112,13 +110,12 @@ class Runs:
         """The value of a metric over all runs: a total, or a mean over tasks."""
         if info.aggregate == "mean over tasks":
             return self.share(strategy, info.name)
-        numbers = [self.number(run, strategy, info.name) for run in self.all]
-        values = [value for one in numbers if (value := value_of(one)) is not None]
-        if (missing := self._unmeasured(strategy, info.name)) or not values:
-            return missing or Number(None, 0.0, "nothing to measure")
-        limits = ((run.id, one.reason) for run, one in zip(self.all, numbers, strict=True) if one)
-        reason = next((f"{run}: {reason}" for run, reason in limits if reason), "")
-        return Number(math.fsum(values), float(len(values)), reason)
+        values = self._values(self.all, strategy, info.name)
+        if missing := self._unmeasured(strategy, info.name, values):
+            return missing
+        numbers = ((run.id, self.number(run, strategy, info.name)) for run in self.all)
+        least = (f"{run}: {one.reason}" for run, one in numbers if one and one.reason)
+        return Number(math.fsum(values), float(len(values)), next(least, ""))
 
 
 def value_of(number: Number | None) -> float | None:

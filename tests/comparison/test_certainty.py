@@ -14,7 +14,6 @@ from bench.comparison.certainty import (
     cannot_rule_out,
     certain,
     corrected_for_tries,
-    holm,
     leave_one_out,
     lowest_rate,
     mean_gain,
@@ -22,6 +21,12 @@ from bench.comparison.certainty import (
     t_distribution,
     t_quantile,
 )
+
+
+def holm(p_values: dict[str, float]) -> dict[str, float]:
+    """The p-values of strategies that differ, corrected."""
+    return corrected_for_tries({name: ((float(at),), p) for at, (name, p) in enumerate(p_values.items())})
+
 
 PRICES = st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=2, max_size=30)
 
