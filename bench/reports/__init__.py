@@ -14,9 +14,9 @@ from pathlib import Path
 from ..model.advice import TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
+from ..text.wording import counted, listed
 from .blocks import Report
 from .gates import failed_sentence
-from .numbers import counted, listed
 from .overview import overview
 from .panels import answer, changes, losses, numbers, trust
 from .reading import Reading

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..text.wording import counted
 from .charts import Chart, Mark, Range
-from .numbers import counted
 
 Tone = Literal["", "good", "bad", "muted"]
 Role = Literal["", "lead", "heading", "next", "use", "code", "unread"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .numbers import quantity
+from ..comparison.wording import quantity
 
 Mark = Literal["advised", "acceptable", "today", "rejected", "other"]
 """The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""

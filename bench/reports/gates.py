@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..comparison.wording import quantity
 from ..model.compared import Compared, GateResult
-from .numbers import count, counted, quantity, sentence_case
+from ..text.wording import count, counted, sentence_case
 from .reading import Reading
 
 

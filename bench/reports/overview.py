@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..comparison.reasons import is_unknown_today
+from ..comparison.wording import change, unseen
 from ..model.advice import TODAY
 from ..model.base import grouped
 from ..model.compared import Compared
+from ..text.wording import count, counted
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
-from .numbers import change, count, counted, unseen
 from .reading import IN_TOKENS, MISSED_TURN, OLD_FACT, REPLAY_LIMIT, Reading
 
 _FAILED, _SHIP, _KEEP = "Gates failed", "Ship", "Keep what runs today"

@@ -11,14 +11,14 @@ from itertools import zip_longest
 from ..comparison.prices import METRICS
 from ..comparison.sentence import figures_of
 from ..comparison.totals import Runs, value_of
-from ..comparison.wording import Pricing, pricing_of, sample
+from ..comparison.wording import Pricing, change, pricing_of, quantity, sample, unseen
 from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
 from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
+from ..text.wording import counted, shortened
 from .charts import Mark
-from .numbers import change, counted, quantity, shortened, unseen
 
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from ..comparison.wording import change
 from ..model.advice import TODAY
+from ..text.wording import percent, sentence_case
 from .blocks import Drawing
 from .charts import Axis, Plot, Point, spaced, stretched
 from .naming import FIELDS, ON_PHONES, names
-from .numbers import change, percent, sentence_case
 from .reading import Reading
 
 _TICKS = [digit * 10.0**power for power in range(2, -4, -1) for digit in (5, 2, 1)]

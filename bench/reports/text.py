@@ -9,9 +9,9 @@ from unicodedata import east_asian_width
 
 from ..model.compared import Compared
 from ..model.errors import visible
+from ..text.wording import counted
 from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Prose, Report, Role, Table, plain
 from .charts import Histogram
-from .numbers import counted
 
 WIDTH = 100
 _HEAD = 9  # columns of a line of a head, where its cells are shorter

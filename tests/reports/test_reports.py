@@ -26,9 +26,9 @@ from bench.reports.audit.losses import UNSEEN
 from bench.reports.blocks import Report, Section, Table, plain, table
 from bench.reports.charts import Point
 from bench.reports.naming import FIELDS, names
-from bench.reports.numbers import dollars
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, in_full, terminal_text
+from bench.text.wording import dollars
 
 SIZES = {
     "judged": example_about, "stored": lambda: example_about("stored"), "routed": lambda: example_about("routed"),

@@ -11,8 +11,8 @@ import msgspec
 from ...model.audit import SessionAudit
 from ...model.base import json_bytes
 from ...model.compared import Skipped
+from ...text.wording import count, counted, dollars, listed, shortened
 from ..blocks import Block, Prose, Report, Section
-from ..numbers import count, counted, dollars, listed, shortened
 from ..panels.trust import files_not_read, not_understood
 from .costs import cost, dearest, parts, turns
 from .losses import breaks, losses, rereads

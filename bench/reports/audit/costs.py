@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...evidence.session_audit import total_of
 from ...model.base import grouped
+from ...text.wording import count, counted, dollars, listed, percent, shortened
 from ..blocks import Block, Cell, Cells, Drawing, Prose, Span, Table, code, table
 from ..charts import Histogram, Mark
-from ..numbers import count, counted, dollars, listed, percent, shortened
 from .sessions import Sessions
 
 _MOST = 10  # rows of a table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...text.wording import count, counted, dollars, percent, shortened
 from ..blocks import Block, Cell, Cells, Prose, code, table
-from ..numbers import count, counted, dollars, percent, shortened
 from .sessions import Sessions
 
 UNSEEN = {

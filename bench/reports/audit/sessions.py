@@ -9,9 +9,10 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
+from ...comparison.wording import change
 from ...model.audit import Charges, DearResult, PromptPart, SessionAudit
 from ...model.compared import Skipped
-from ..numbers import change, count, counted, dollars
+from ...text.wording import count, counted, dollars
 from ..reading import short_names
 
 

@@ -12,12 +12,13 @@ from ...comparison.reasons import (
     verdict_in_words,
 )
 from ...comparison.rules import asked_by, slots_in_spec
-from ...comparison.wording import means
+from ...comparison.wording import change, means
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
 from ...plugins.spec import parse_spec
 from ...strategies.in_agents import code_lines
+from ...text.wording import count, counted, listed, percent, sentence_case
 from ..blocks import (
     TONE_OF,
     Block,
@@ -34,7 +35,6 @@ from ..blocks import (
     table,
 )
 from ..charts import Axis, Mark, Range
-from ..numbers import change, count, counted, listed, percent, sentence_case
 from ..reading import IN_TOKENS, MISSED_TURN, OLD_FACT, REPLAY_LIMIT, Reading
 from ..scatter import scatter
 

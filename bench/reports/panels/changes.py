@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...comparison.gate_rules import LIMITS, is_beyond_limit
-from ...comparison.wording import bases
+from ...comparison.wording import bases, difference, quantity
 from ...model.compared import GateResult
+from ...text.wording import count, counted, listed
 from ..blocks import (
     Block,
     Cell,
@@ -33,7 +34,6 @@ from ..gates import (
     of_baseline,
     worst_run,
 )
-from ..numbers import count, counted, difference, listed, quantity
 from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from ...comparison.rules import TABLE
 from ...model.base import grouped
 from ...model.detail import Excerpt, MissedFact, ReplayDetail
+from ...text.wording import count, counted, sentence_case
 from ..blocks import (
     Block,
     Cell,
@@ -23,7 +24,6 @@ from ..blocks import (
     headed,
     table,
 )
-from ..numbers import count, counted, sentence_case
 from ..reading import MISSED, Reading
 
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2

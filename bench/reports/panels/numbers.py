@@ -7,8 +7,8 @@ from itertools import groupby
 
 from ...comparison.wording import bases
 from ...model.advice import REFUSED, TODAY
+from ...text.wording import counted, sentence_case
 from ..blocks import Cell, Cells, Section, Table, muted, table
-from ..numbers import counted, sentence_case
 from ..reading import Reading
 
 _ACROSS = 9  # strategies in the table

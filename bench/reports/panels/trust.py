@@ -9,8 +9,8 @@ from ...comparison.reasons import limit_in_words
 from ...comparison.rules import TABLE, asked_by
 from ...model.base import grouped
 from ...model.compared import Skipped
+from ...text.wording import count, counted, listed, percent, sentence_case
 from ..blocks import Block, Cell, Cells, Fold, Prose, Section, Table, code, headed, table
-from ..numbers import count, counted, listed, percent, sentence_case
 from ..reading import REPLAY_LIMIT, Reading
 
 _FILES, _TEXTS = 10, 12
