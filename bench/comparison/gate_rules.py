@@ -74,6 +74,11 @@ def amount(value: Any) -> float | None:
     return float(number) if is_number and math.isfinite(number) else None
 
 
+def has_limit(rule: GateRule) -> bool:
+    """True for a limit on the value, False for one on its change since the baseline."""
+    return bool({*LIMITS} & rule.settings.keys())
+
+
 def judged_strategies(rule: GateRule, compared: Compared) -> list[str]:
     """The declared strategies that match a rule's pattern; if none does the matching references,
     else the pattern itself."""

@@ -8,7 +8,7 @@ reported, as replaced strategies are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -19,7 +19,14 @@ from ..model.signature import GateRule
 from ..text.wording import counted, listed
 from .against import Against, replaced
 from .baseline import COUNTED, stale
-from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, judged_strategies, limit_of
+from .gate_rules import (
+    has_limit,
+    in_words,
+    is_as_strict,
+    is_beyond_limit,
+    judged_strategies,
+    limit_of,
+)
 from .totals import value_of
 
 JUDGE = GateRule(metric="")
@@ -27,6 +34,8 @@ JUDGE = GateRule(metric="")
 
 _UPDATE = "with `bench run --update-baseline`"
 _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
+_CHECKS: dict[str, Rule] = {"faithful.changed": "changed", "faithful.invented": "invented"}
+"""The rules whose findings metrics count; what *hidden* does not check is no failure."""
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
@@ -41,19 +50,17 @@ def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]
     compared, base = against.compared, against.base
     now = [(rule, name) for rule in compared.rules for name in judged_strategies(rule, compared)]
     then = [*_dropped(against)]
-    results = [_result(_Gate(rule, name, against, required)) for rule, name in (*now, *then)]
+    gates = (
+        GateResult(rule=rule, strategy=name, outcome="undecided") for rule, name in (*now, *then)
+    )
+    results = [_judged(gate, against, required) for gate in gates]
     changes = [*replaced(against)] if base or not required else [_NO_BASELINE]
     # Of a strategy that is gone that alone is said.
     gone = dict.fromkeys(in_words(rule) for rule, name in then if name in compared.everyone)
     changes += [f"gate {words} is gone or looser" for words in gone]
     outcome: Outcome = "fail" if required else "skipped"
-    results += [_about(outcome, change) for change in changes]
-    return tuple(results)
-
-
-def _about(outcome: Outcome, reason: str) -> GateResult:
-    """A result that belongs to no single gate."""
-    return GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=reason)
+    about = GateResult(rule=JUDGE, strategy="", outcome=outcome)
+    return (*results, *(replace(about, reason=change) for change in changes))
 
 
 def _dropped(against: Against) -> Iterator[tuple[GateRule, str]]:
@@ -68,119 +75,104 @@ def _dropped(against: Against) -> Iterator[tuple[GateRule, str]]:
 # ---------------------------------------------------------------- one gate
 
 
-class _Gate(NamedTuple):
-    """A rule for one strategy, and the numbers to judge it by."""
-
-    rule: GateRule
-    strategy: str
-    against: Against
-    required: bool
-
-    @property
-    def has_limit(self) -> bool:
-        return bool({*LIMITS} & self.rule.settings.keys())
-
-    def result(self, outcome: Outcome, reason: str, run: str | None = None) -> GateResult:
-        rule, name = self.rule, self.strategy
-        return GateResult(rule=rule, strategy=name, outcome=outcome, reason=reason, run=run)
-
-
-def _result(gate: _Gate) -> GateResult:
-    """The outcome of a gate: of the first reason against judging it, else by its values."""
-    if (obstacle := next(_obstacles(gate), None)) is not None:
-        return obstacle
-    results = list(_by_value(gate, gate.against.compared.metrics[gate.rule.metric]))
-    result = next((result for result in results if result.outcome != "pass"), results[0])
-    words = _unchecked(gate) if result.outcome == "pass" else ""
+def _judged(gate: GateResult, against: Against, required: bool) -> GateResult:
+    """A gate with its outcome: of the first reason against judging it, else by its values."""
+    for outcome, reason, run in _obstacles(gate, against, required):
+        return replace(gate, outcome=outcome, reason=reason, run=run)
+    by_value = _by_limit if has_limit(gate.rule) else _by_change
+    first, *others = by_value(gate, against, against.compared.metrics[gate.rule.metric])
+    result = next((it for it in (first, *others) if it.outcome != "pass"), first)
+    words = _unchecked(gate, against) if result.outcome == "pass" else ""
     return replace(result, outcome="undecided", reason=words) if words else result
 
 
-def _unchecked(gate: _Gate) -> str:
+def _unchecked(gate: GateResult, against: Against) -> str:
     """The reason against a gate on faithful texts that holds only as far as they were checked; ""
     for any other."""
     rule = _CHECKS.get(gate.rule.metric)
-    scores = (gate.against.all.score(run, gate.strategy) for run in gate.against.all.all)
+    scores = (against.all.score(run, gate.strategy) for run in against.all.all)
     checks = [check for score in scores if score and rule and (check := score.checks.get(rule))]
     many = sum(check.unchecked for check in checks)
     first = next((check.unchecked_text for check in checks if check.unchecked), "")
     return f"{counted(many, 'text')} could not be checked: {first}" if many else ""
 
 
-_CHECKS: dict[str, Rule] = {"faithful.changed": "changed", "faithful.invented": "invented"}
-"""The rules whose findings metrics count; what *hidden* does not check is no failure."""
-
-
-def _obstacles(gate: _Gate) -> Iterator[GateResult]:
-    """Yield the results without a value, each for a reason against judging a gate by its value, the
-    strongest first."""
-    rule, name, against, required = gate
+def _obstacles(
+    gate: GateResult, against: Against, required: bool
+) -> Iterator[tuple[Outcome, str, str | None]]:
+    """Yield the reasons against judging a gate by its value, the strongest first, each with the
+    outcome and the run."""
+    name, is_limit = gate.strategy, has_limit(gate.rule)
     compared, base, now, before = against.compared, against.base, against.now, against.before
-    info = compared.metrics.get(rule.metric)
+    info = compared.metrics.get(gate.rule.metric)
     if info is None:
-        yield gate.result("undecided", f"{rule.metric} was not measured")
+        yield "undecided", f"{gate.rule.metric} was not measured", None
         return
     if name not in compared.everyone:
-        yield gate.result("undecided", f"no strategy is called {name!r}")
+        yield "undecided", f"no strategy is called {name!r}", None
     for run, finding, unstable in against.all.failures(name):
-        yield gate.result("undecided" if unstable else "fail", f"{name}: {finding.text}", run)
+        yield "undecided" if unstable else "fail", f"{name}: {finding.text}", run
     if base is None:
-        if not gate.has_limit:
-            yield gate.result("skipped", _NO_BASELINE)
+        if not is_limit:
+            yield "skipped", _NO_BASELINE, None
         return
     missing: Outcome = "fail" if required else "undecided"
     is_file = compared.against.endswith(".baseline.json")  # else that of a revision
     accept = f" — accept the values of now {_UPDATE}" if is_file else ""
-    if lost := against.lost:
-        what = f"missing or changed since the baseline: {listed(lost, 3)}"
-        yield gate.result(missing, f"{what}{accept or ' — restore what is missing'}")
+    if against.lost:
+        what = f"missing or changed since the baseline: {listed(against.lost, 3)}"
+        yield missing, f"{what}{accept or ' — restore what is missing'}", None
     if not now.all:
-        yield gate.result("undecided", "no run of the baseline is here")
-    if (
-        now.all
-        and not gate.has_limit
-        and all(before.score(run, name) is None for run in before.all)
-    ):
-        yield gate.result("undecided", f"the baseline has no values of {name!r}{accept}")
+        yield "undecided", "no run of the baseline is here", None
+    elif not is_limit and all(before.score(run, name) is None for run in before.all):
+        yield "undecided", f"the baseline has no values of {name!r}{accept}", None
     for was, run_now in zip(before.all, now.all, strict=True):
         if before.number(was, name, info.name) and not now.number(run_now, name, info.name):
-            reason = f"was measured on {run_now.id} and is not any more"
-            yield gate.result("undecided", reason, run_now.id)
+            yield "undecided", f"was measured on {run_now.id} and is not any more", run_now.id
     why = stale(compared.signature, base.signature, info)
-    if why and (info.unit in COUNTED or not gate.has_limit):
-        yield gate.result(missing, f"the baseline was made otherwise ({why}){accept}")
+    if why and (info.unit in COUNTED or not is_limit):
+        yield missing, f"the baseline was made otherwise ({why}){accept}", None
 
 
-def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
-    """Yield the outcome of a gate's value over all runs against its limit, or of the value before
-    and now on the runs that both sides have.
-
-    New runs may not rescue a value: a limit also has to hold on the runs of the baseline.
-    """
-    name, against = gate.strategy, gate.against
-    basis = "total over all runs" if info.aggregate == "total" else info.aggregate
-    worst = against.all.worst(name, info.name, lowest=info.better == "higher")
+def _by_change(gate: GateResult, against: Against, info: MetricInfo) -> Iterator[GateResult]:
+    """Yield the outcome of the change since the baseline, over the runs that both sides have."""
+    name = gate.strategy
+    worst = next((run for _, run in against.gains(name, info)), _worst(gate, against, info))
     before, now = against.before.total(name, info), against.now.total(name, info)
-    if not gate.has_limit:
-        gains = against.gains(name, info)
-        yield _within(gate, before, now, basis, gains[0][1] if gains else worst)
-        return
+    yield _within(gate, before, now, _basis(info), worst)
+
+
+def _by_limit(gate: GateResult, against: Against, info: MetricInfo) -> Iterator[GateResult]:
+    """Yield the outcome of the value over all runs, and of that over the runs of the baseline: new
+    runs may not rescue it."""
+    name, worst = gate.strategy, _worst(gate, against, info)
+    before, now = against.before.total(name, info), against.now.total(name, info)
     # The value in the baseline stands beside a limit only if it is of the same runs.
     same = len(against.all.all) == len(against.now.all) and value_of(before) is not None
-    yield _within(gate, before if same else None, against.all.total(name, info), basis, worst)
+    total = against.all.total(name, info)
+    yield _within(gate, before if same else None, total, _basis(info), worst)
     if value_of(now) is not None:
-        yield _within(gate, None, now, f"{basis} of the baseline", worst)
+        yield _within(gate, None, now, f"{_basis(info)} of the baseline", worst)
 
 
-def _within(gate: _Gate, old: Number | None, new: Number, basis: str, run: str) -> GateResult:
+def _worst(gate: GateResult, against: Against, info: MetricInfo) -> str:
+    return against.all.worst(gate.strategy, info.name, lowest=info.better == "higher")
+
+
+def _basis(info: MetricInfo) -> str:
+    return "total over all runs" if info.aggregate == "total" else info.aggregate
+
+
+def _within(gate: GateResult, old: Number | None, new: Number, basis: str, run: str) -> GateResult:
     """The outcome of a value, with the one before if it is known."""
     before, value, settings = value_of(old), value_of(new), gate.rule.settings
+    known = replace(gate, before=before, value=value, basis=basis, run=run)
     unknown = next((it for it in (old, new) if it is not None and value_of(it) is None), None)
     if unknown or value is None:
-        result = gate.result("undecided", f"not measured: {(unknown or new).reason}", run)
-        return replace(result, before=before, value=value, basis=basis)
+        return replace(known, reason=f"not measured: {(unknown or new).reason}")
     limit = limit_of(settings, before or 0.0)
-    result = gate.result("fail" if is_beyond_limit(value, limit, settings) else "pass", "", run)
-    return replace(result, before=before, value=value, limit=limit, basis=basis)
+    outcome: Outcome = "fail" if is_beyond_limit(value, limit, settings) else "pass"
+    return replace(known, outcome=outcome, limit=limit)
 
 
 # ---------------------------------------------------------------- all gates

@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...comparison.gate_rules import LIMITS, is_beyond_limit
+from ...comparison.gate_rules import has_limit, is_beyond_limit
 from ...comparison.wording import bases, difference, quantity
 from ...model.compared import GateResult
 from ...text.wording import count, counted, listed
@@ -185,7 +185,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     stem, own, _ = compared.against.rpartition(".baseline.json")
     file = shlex.quote(f"{stem}.toml")
     beyond = (gate for gate in failed if gate.value is not None and gate not in unchecked)
-    limits = _metrics(gate for gate in beyond if {*LIMITS} & gate.rule.settings.keys())
+    limits = _metrics(gate for gate in beyond if has_limit(gate.rule))
     where = f"`{file}`" if own else "the scenario"
     steps = [f"change the limit of {limits} in {where}"] if limits else []
     steps += [f"drop the gate on {_metrics(unchecked)} in {where}"] if unchecked else []
