@@ -225,23 +225,30 @@ class FieldTable:
         """The numbers of the records that an identity identifies."""
         return listed(self.records_of_identity.get(identity))
 
-    def is_meant(self, record: int, identities: frozenset[str]) -> bool:
-        """False for a record that none of some identities names, but those of the records around
-        it, if they name another one beside it, or beside the row that it is inside.
+    def is_meant(self, field: Field, identities: frozenset[str]) -> bool:
+        """False for a field of a record that none of some identities names, but perhaps those of the
+        records around it, if they name a record with its key, another one beside its record, or one
+        beside the row that it is inside.
 
         >>> rows = [{"sku": "A-1", "tags": ["new"]}, {"sku": "A-2", "tags": ["new"]}]
-        >>> table = FieldTable({"id": "W9", "items": rows})
-        >>> [table.is_meant(item.record, frozenset({"w9", "a-1"})) for item in table.of("new")]
+        >>> table = FieldTable({"id": "W9", "items": rows, "total": 27})
+        >>> [table.is_meant(item, frozenset({"w9", "a-1"})) for item in table.of("new")]
         [True, False]
+        >>> table.is_meant(table.of("27")[0], frozenset({"a-2"}))
+        True
         """
-        for number in (record, *reversed(self._records[record].around)):
+        for number in (field.record, *reversed(self._records[field.record].around)):
             own, around = self._own_identity(number), self._records[number].around
             if not own.isdisjoint(identities):
                 return True
             others = identities.difference(*map(self._own_identity, around)) if own else ()
-            beside = (self._records[at] for item in others for at in self.records_named(item))
-            keys = self._records[number].keys
-            if any(other.around == around and other.keys == keys for other in beside):
+            named = (self._records[at] for item in others for at in self.records_named(item))
+            keys = {*self._records[number].keys}
+            if any(
+                field.key in other.keys
+                or (other.around == around and not keys.isdisjoint(other.keys))
+                for other in named
+            ):
                 return False
         return True
 

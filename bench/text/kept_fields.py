@@ -57,9 +57,9 @@ class SameFact:
         for identity in identities:
             for item in fields_of_records(self.fields, self._table.records_named(identity)):
                 is_other = item.text.casefold() != identity
-                if is_other and self._table.is_meant(item.record, identities):
+                if is_other and self._table.is_meant(item, identities):
                     yield item
-        yield from (item for item in self.alone if self._table.identity(item.record) >= identities)
+        yield from (item for item in self.alone if self._table.is_meant(item, identities))
 
 
 class KeptFields:

@@ -34,6 +34,9 @@ _ENDS, _MARKS = " \t,;|/({", "\"'`*"
 _APART = frozenset(["", *",;|/({"])
 """The signs before a key that need not be known."""
 
+_TO_DATA = frozenset(",:=>→")
+"""The signs before JSON that is a value of its line, and not quoted in one."""
+
 
 class Outline(NamedTuple):
     """The value that a text outlines, and its lines that do not belong to it."""
@@ -253,7 +256,7 @@ class _Reader:
                 start, key = start + len(key) - len(short), short
             if key:
                 found.append((key, start, match.end()))
-        if data and found and found[-1][2] == data.start() and self._is_loose:
+        if data and found and self._is_loose and line[: data.start()].rstrip()[-1:] in _TO_DATA:
             return "", []
         if not any(self._knows(key) for key, _, _ in found):
             return "", []

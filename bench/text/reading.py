@@ -10,18 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import product
+from itertools import groupby, product
 from typing import Any
 
 from ..model import nested
 from .data import parse_data
 from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
 from .line_notes import without_marks
+from .notices import is_notice
 from .outline import read_outline
 from .value_forms import by_rows, is_container
 
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
 _HALF_WORD = re.compile(r"[-+\w.]*")
+_SIGNS_OF_NOTICES = frozenset("[(<….")
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
@@ -56,10 +58,22 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
                     values, rest = [value], text[end:]
             if not rest.strip():
                 break
-    outlined, lines = read_outline(rest, columns, is_loose=True)
+    lines: list[str] = []
+    for is_apart, part in groupby(rest.split("\n"), key=_is_apart):
+        if is_apart:
+            lines += part
+            continue
+        outlined, others = read_outline("\n".join(part), columns, is_loose=True)
+        values.append(outlined)
+        lines += others
     rest = "\n".join(lines)
     data, _ = without_containers(rest)
-    return [by_rows(value) for value in [*values, outlined, *data] if is_container(value)], rest
+    return [by_rows(value) for value in [*values, *data] if is_container(value)], rest
+
+
+def _is_apart(line: str) -> bool:
+    """True for a notice: what is behind it does not belong to the record before it."""
+    return line[:1] in _SIGNS_OF_NOTICES and is_notice(line)
 
 
 def without_containers(text: str) -> tuple[list[Any], str]:

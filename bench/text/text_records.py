@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..model import grouped, nested
-from .decode import decode_strings, decoded
+from .decode import QUOTED_KEY, decode_strings, decoded
 from .facts import anchor, words_of
 from .keys import plain_key
 from .numbers import is_number, numbers_in
@@ -21,6 +21,7 @@ _LINE_CHARS = 400
 _SHORT_CHARS = 200  # the values of records: each is asked about by many fields
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
+_KEYED = re.compile(rf"\{{(?={QUOTED_KEY})")
 
 
 class Line(NamedTuple):
@@ -179,9 +180,9 @@ def _numbers_of(text: str) -> frozenset[str]:
 
 
 def _begun_in(node: Any) -> Iterator[str]:
-    """Yield the strings in a value that begin like data and were truncated."""
+    """Yield the strings in a value with data of which the beginning or the end may be missing."""
     for item in nested(node):
-        if isinstance(item, str) and item.lstrip()[:1] in ("{", "["):
+        if isinstance(item, str) and (item.lstrip()[:1] in ("{", "[") or _KEYED.search(item)):
             yield item
 
 
