@@ -224,7 +224,7 @@ class ResultLines:
         >>> lines = ResultLines("wall W1 is 12.5 mm thick\\nwall W2 is not painted")
         >>> [lines.altered(text) for text in ("wall W1 is 12.5 m thick", "wall W1 is 12.50 mm thick", "wall W2 is painted")]
         ['wall W1 is 12.5 mm thick', '', 'wall W2 is not painted']
-        >>> ResultLines("wall W1 is 12 mm thick\\nwall W1 is 13 mm thick").altered("wall W1 is 13 mm thick")
+        >>> ResultLines("wall W1 is 12 mm thick\\nthe wall W1 is 13 mm thick").altered("wall W1 is 13 mm thick")
         ''
         """
         words = words_of_line(_folded(without_number(line)))
@@ -235,11 +235,13 @@ class ResultLines:
             return ""
         is_denied, bare = _DENIES.search(line) is not None, undenied(line)
         changed = denied = ""
+        run = f" {' '.join(words)} "
         for number, text in enumerate(self._small):
             if not any(token in text for token in longest):
                 continue
             original = words_of_line(self.texts[number])
-            if words == original:
+            is_other = bool(_DENIES.search(self.texts[number])) != is_denied
+            if not is_other and run in f" {' '.join(original)} ":
                 return ""
             differing = [pair for pair in zip(words, original, strict=False) if pair[0] != pair[1]]
             if len(words) == len(original) and len(differing) == 1:
@@ -248,9 +250,8 @@ class ResultLines:
                     return ""
                 if kind_of(new) == kind_of(was):
                     changed = changed or self.texts[number]
-            if bare == undenied(self.texts[number]):
-                is_other = bool(_DENIES.search(self.texts[number])) != is_denied
-                denied = denied or (self.texts[number] if is_other else "")
+            if is_other and not denied and bare == undenied(self.texts[number]):
+                denied = self.texts[number]
         return changed or denied
 
     @cached_property
