@@ -19,22 +19,22 @@ from .version import VERSION
 if TYPE_CHECKING:
     from .evidence.index import index_trace as index_trace
     from .run.audits import audit as audit
+    from .run.in_agents import compactor as compactor, summarizer as summarizer
     from .run.verbs import compare as compare, render as render, run_scenario as run_scenario
-    from .strategies.in_agents import compactor as compactor, summarizer as summarizer
     from .strategies.offloading import offload as offload
     from .traces import load as load
 
 __version__ = VERSION
 _PLACES = {
     "audit": ".run.audits",
-    "compactor": ".strategies.in_agents",
+    "compactor": ".run.in_agents",
     "compare": ".run.verbs",
     "index_trace": ".evidence.index",
     "load": ".traces",
     "offload": ".strategies.offloading",
     "render": ".run.verbs",
     "run_scenario": ".run.verbs",
-    "summarizer": ".strategies.in_agents",
+    "summarizer": ".run.in_agents",
 }
 __all__ = sorted(_PLACES)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..evidence.future import Future
 from ..model import ContextEdit, ContextReset, Message, Resolved, WriterCall, as_text, compact_json
 from ..model.base import grouped
 from ..model.errors import own_error
@@ -16,6 +15,9 @@ from ..model.replay import Call
 from ..plugins.registry import build
 from ..strategies import NewHistory, Window, Written
 from ..strategies.user_code.functions import SlotFunction
+
+if TYPE_CHECKING:
+    from ..evidence.future import Future
 
 CountTokens = Callable[[Message | str], int]
 Compact = Callable[[Window], NewHistory | None]
