@@ -12,7 +12,7 @@ import click
 from ..model.errors import SpecError, nearest
 from .saying import say
 
-SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router")
+SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "router")
 LISTED = {"traces": ("reader",), "strategies": (*SLOTS, "reference"), "metrics": ("metric",)}
 """The kinds that are listed under each word."""
 

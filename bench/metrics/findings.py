@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
+from ..model import Record
 from ..model.base import LISTS
 from ..model.replay import StepOutcome
 from ..model.scores import Number
+from ..strategies import read_back, untruncated_record
+from ..strategies.documents.document_004 import enrichment
 from ..text.answers import same
 from . import mean, shared
 
@@ -23,17 +26,22 @@ def agreement(evidence: ReplayEvidence, place: str) -> Number:
 
     Source: 004 Issue Analysis "incorrect scientific conclusions", §3.2, §5.2
     """
-    kinds = [place.removesuffix("_")] if place else ["evaluation", "extraction"]
-    judged = ([*_agreements(item, kinds)] for item in evidence.replay.results)
+    kinds = [place] if place else ["evaluation_", "extraction_"]
+    full = {result.index: untruncated_record(result) for result in evidence.trace.results}
+    each = ((full[it.step], it) for it in evidence.replay.results if it.step in full)
+    judged = ([*_agreements(*pair, kinds)] for pair in each)
     return mean([all(agreements) for agreements in judged if agreements])
 
 
-def _agreements(outcome: StepOutcome, kinds: Sequence[str]) -> Iterator[bool]:
+def _agreements(full: Record, outcome: StepOutcome, kinds: Sequence[str]) -> Iterator[bool]:
     """Yield for each kind of finding on the untruncated record True if the stored one agrees."""
-    for kind in kinds:
-        untruncated, stored = getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind)
+    if "evaluation_" in kinds and outcome.evaluation_untruncated is not None:
+        yield same_findings(outcome.evaluation_untruncated, outcome.evaluation)
+    if "extraction_" in kinds:
+        untruncated = enrichment(full)
         if untruncated is not None:
-            yield untruncated is stored or same_findings(untruncated, stored)
+            stored = enrichment(read_back(outcome.record, outcome.stored))
+            yield same_findings(untruncated, stored)
 
 
 def same_findings(untruncated: Any, stored: Any) -> bool:

@@ -32,7 +32,7 @@ class StepOutcome(Value, frozen=True, kw_only=True):
     findings.
 
     `stored` is the value that a later step can read back, with its handle resolved. Findings are
-    those of the evaluator and the extractors, on the stored and on the untruncated record.
+    those of the evaluator, on the stored and on the untruncated record.
     """
 
     step: int
@@ -42,8 +42,6 @@ class StepOutcome(Value, frozen=True, kw_only=True):
     stored: object = None
     evaluation: dict[str, object] | None = None
     evaluation_untruncated: dict[str, object] | None = None
-    extraction: dict[str, object] | None = None
-    extraction_untruncated: dict[str, object] | None = None
     reply: Reply | None = None
 
 

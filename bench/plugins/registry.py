@@ -40,7 +40,6 @@ KINDS: dict[str, Kind] = {
     "writer": Kind((_DOCUMENTS,), "write"),
     "store": Kind((_DOCUMENTS,), "put"),
     "evaluator": Kind((_DOCUMENTS,), "evaluate"),
-    "extractor": Kind((_DOCUMENTS,), "extract"),
     "router": Kind((_DOCUMENTS,), "decide"),
     "consumer": Kind((_DOCUMENTS,), "consume"),
     "number": Kind(("bench.metrics",)),

@@ -26,7 +26,7 @@ from ..model import (
 )
 from ..model.outcome import OUTPUT, SUMMARY
 from ..model.replay import Call, Replay, StepOutcome
-from ..strategies import Execution, Strategy, untruncated_record
+from ..strategies import Execution, Strategy, read_back, untruncated_record
 from ..strategies.histories import with_text
 from ..strategies.offloading import offloaded_to
 from ..strategies.slots import is_written_alike
@@ -156,10 +156,6 @@ class Loop:
         evaluation, of_full = self._judges.evaluated(
             back, full, {SUMMARY: summary, OUTPUT: step.value}
         )
-        with in_slot("extractor"):
-            extracted = found = self._recording.full_findings(step)
-            if stored is not step.value:
-                found = self._recording.findings(back)
         outcome = StepOutcome(
             step=step.index,
             call_id=step.call_id,
@@ -168,8 +164,6 @@ class Loop:
             stored=stored,
             evaluation=evaluation,
             evaluation_untruncated=of_full,
-            extraction=found,
-            extraction_untruncated=extracted,
             reply=reply,
         )
         self._results.append(outcome)
@@ -197,11 +191,3 @@ class Loop:
             return (untruncated if "summarizer" in self._slots else seen), untruncated
         is_all = text == untruncated.text
         return untruncated if is_all else with_text(untruncated, text), untruncated
-
-
-def read_back(record: Record, stored: Any) -> Record:
-    """A record as a later step reads it, with the value behind its handle."""
-    if record.handle is None:
-        return record
-    result_type = "structured" if isinstance(stored, dict | list) else record.result_type
-    return msgspec.structs.replace(record, value=stored, result_type=result_type)

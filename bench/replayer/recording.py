@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ..evidence.contents import TraceContents
 from ..evidence.future import Future
-from ..model import AnyStep, Decision, Message, Record, RouteDecision, ToolResult, Trace
+from ..model import AnyStep, Decision, Message, RouteDecision, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
-from ..plugins.registry import build, entries
-from ..strategies import untruncated_record
 from ..text.scripts import expected_scripts
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
 
@@ -47,10 +45,6 @@ class Recording:
         self._routes = {step.index: step for step in trace.steps if isinstance(step, RouteDecision)}
         self.points = frozenset((step.at, step.router) for step in self._routes.values())
         self._scripts = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
-        self._extractors: dict[str, Callable[..., Any]] = {
-            name: build("extractor", name).start()[1] for name in entries("extractor")
-        }
-        self._extracted: dict[int, dict[str, Any] | None] = {}
 
     def full_message(self, step: AnyStep) -> Message:
         """The untruncated message of a step."""
@@ -64,17 +58,6 @@ class Recording:
     def future(self) -> Future:
         """The needs of the whole recording, for a reference that reads them."""
         return Future(self.trace, self.index, self._contents)
-
-    def findings(self, record: Record) -> dict[str, Any] | None:
-        """The findings that the extractors read back from a record; None where none applies."""
-        found = {name: extract(record) for name, extract in self._extractors.items()}
-        return {name: value for name, value in found.items() if value is not None} or None
-
-    def full_findings(self, result: ToolResult) -> dict[str, Any] | None:
-        """The findings in the untruncated record of a result."""
-        if result.index not in self._extracted:
-            self._extracted[result.index] = self.findings(untruncated_record(result))
-        return self._extracted[result.index]
 
     def labelled(self, decision: Decision) -> Decision:
         """A decision with the recorded route, and the route that the labels expect."""

@@ -109,7 +109,6 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
             item.record.success,
             _masked(item.stored),
             _masked(item.evaluation) == _masked(item.evaluation_untruncated),
-            _masked(item.extraction) == _masked(item.extraction_untruncated),
         )
         for item in replay.results
     ]

@@ -12,7 +12,6 @@ work; its state lasts for one run. Settings are keyword-only parameters.
 - router, `f(state)` or `decide`: the route's name, or (route, detail). `at` says where it decides
 - consumer, `f(execution)` or `consume`: a `Reply`
 - writer, `f(messages)`: the text of a summary, named by a compactor's setting `writer`
-- extractor, `f(record)`: the findings read back from a record; None if it does not apply
 
 A user's function gets its value in the form that it asks for: `user_code/forms.py`.
 """
@@ -36,6 +35,7 @@ from .slots import (
     Written as Written,
     json_value as json_value,
     parsed_value as parsed_value,
+    read_back as read_back,
     untruncated_record as untruncated_record,
 )
 from .user_code.forms import with_form

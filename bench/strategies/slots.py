@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult, as_text
 from ..text.decode import NothingParsed, parse_json
 
@@ -76,6 +78,14 @@ def untruncated_record(result: ToolResult) -> Record:
         arguments=result.arguments,
         t=result.t,
     )
+
+
+def read_back(record: Record, stored: Any) -> Record:
+    """A record as a later step reads it, with the value behind its handle."""
+    if record.handle is None:
+        return record
+    result_type = "structured" if isinstance(stored, dict | list) else record.result_type
+    return msgspec.structs.replace(record, value=stored, result_type=result_type)
 
 
 def is_written_alike(value: Any, other: Any) -> bool:

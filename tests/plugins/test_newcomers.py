@@ -120,7 +120,6 @@ INPUTS: dict[str, list[tuple[Any, ...]]] = {
     "store": [(item,) for item in RESULTS],
     "consumer": [(Execution(item, summary),) for item in RESULTS for summary in (None, "short", {"type": "table"})],
     "evaluator": [(untruncated_record(item), ({"before": 1},)) for item in RESULTS],
-    "extractor": [(untruncated_record(item),) for item in RESULTS],
     "router": [(state,) for state in STATES],
     "writer": [([],), (TEXTS,)],
 }
@@ -173,5 +172,5 @@ def test_a_plugin_has_a_description_an_example_and_a_source(kind: str) -> None:
 
 
 def test_the_table_of_kinds_is_complete() -> None:
-    assert {*FILES, "extractor"} == {*KINDS}
+    assert {*FILES} == {*KINDS}
     assert isinstance(RESULTS[0], ToolResult)

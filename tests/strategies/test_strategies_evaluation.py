@@ -9,6 +9,8 @@ from measured import replayed
 
 from bench.model import Decision, ModelTurn, Record, RouteDecision
 from bench.plugins.registry import build
+from bench.strategies import untruncated_record
+from bench.strategies.documents.document_004 import enrichment
 
 ENRICHED = {
     "go": {"total_significant": 12, "top_terms": [f"GO {n}" for n in range(9)], "top_pvalues": [n / 100 for n in range(9)]},
@@ -127,42 +129,38 @@ def test_storage_changes_findings_and_never_an_abort() -> None:
     assert kept.evaluation == kept.evaluation_untruncated
 
 
-# ---------------------------------------------------------------- extractor
-
-
-def extract(given: Record) -> Any:
-    return build("extractor", "enrichment").start()[1](given)
+# ---------------------------------------------------------------- findings read back
 
 
 GO = {"top_terms": [f"GO {n}" for n in range(5)], "p_values": [n / 100 for n in range(5)], "total_significant": 12}
 
 
 def test_extraction_reads_a_structured_record() -> None:
-    found = extract(record("perform_enrichment_analyses", ENRICHED))
+    found = enrichment(record("perform_enrichment_analyses", ENRICHED))
     assert list(found) == ["go", "kegg", "reactome"]
     assert found["go"] == GO
     assert found["kegg"] == {"top_terms": [], "p_values": [], "total_significant": 0}
 
 
 def test_extraction_applies_to_successful_enrichment_alone() -> None:
-    assert extract(record("process_cells", ENRICHED)) is None
-    assert extract(record("perform_enrichment_analyses", ENRICHED, success=False)) is None
-    assert extract(record("perform_enrichment_analyses", [1])) == {}
-    assert extract(record("perform_enrichment_analyses", None)) == {}
+    assert enrichment(record("process_cells", ENRICHED)) is None
+    assert enrichment(record("perform_enrichment_analyses", ENRICHED, success=False)) is None
+    assert enrichment(record("perform_enrichment_analyses", [1])) == {}
+    assert enrichment(record("perform_enrichment_analyses", None)) == {}
 
 
 def test_extraction_reads_a_truncated_text_up_to_the_cut() -> None:
-    whole = extract(record("perform_enrichment_analyses", str(ENRICHED)))
+    whole = enrichment(record("perform_enrichment_analyses", str(ENRICHED)))
     assert whole["go"] == GO
-    cut = extract(record("perform_enrichment_analyses", str(ENRICHED)[:60]))
+    cut = enrichment(record("perform_enrichment_analyses", str(ENRICHED)[:60]))
     assert cut == {"go": {"top_terms": ["GO 0", "GO 1"], "total_significant": 12}}
     as_json = msgspec.json.encode(ENRICHED).decode()
-    assert extract(record("perform_enrichment_analyses", as_json)) == whole
+    assert enrichment(record("perform_enrichment_analyses", as_json)) == whole
 
 
 def test_extraction_reads_counts_in_prose() -> None:
     text = "Enrichment: GO: 12 terms, KEGG: 4 significant terms; Reactome 0 pathways, gsea failed"
-    assert extract(record("perform_enrichment_analyses", text)) == {
+    assert enrichment(record("perform_enrichment_analyses", text)) == {
         "reactome": {"total_significant": 0},
         "go": {"total_significant": 12},
         "kegg": {"total_significant": 4},
@@ -172,10 +170,8 @@ def test_extraction_reads_counts_in_prose() -> None:
 def test_extraction_shows_what_storage_did_to_the_findings() -> None:
     recording = conversation_of([result(None, index=2, function="perform_enrichment_analyses", data=ENRICHED)])
     outcome = replayed(recording, "s=store=truncate:limit=60").results[0]
-    assert outcome.extraction_untruncated is not None
-    assert outcome.extraction is not None
-    assert set(outcome.extraction_untruncated["enrichment"]) == {"reactome", "go", "kegg"}
-    assert set(outcome.extraction["enrichment"]) == {"go"}
+    assert set(enrichment(untruncated_record(recording.results[0])) or ()) == {"reactome", "go", "kegg"}
+    assert set(enrichment(outcome.record) or ()) == {"go"}
 
 
 # ---------------------------------------------------------------- routers

@@ -33,6 +33,7 @@ CRITICAL = (
     "PermissionError",
 )
 
+_LEADING = 5  # terms and p-values of a method that are read back
 _NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significant": 0}
 _DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
 _MARKUP = re.compile(r"<\w+[\s>/]")
@@ -302,11 +303,10 @@ def _list(value: Any) -> list[Any]:
 # ---------------------------------------------------------------- findings read back
 
 
-@register("extractor", "enrichment")
-def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
+def enrichment(record: Record) -> dict[str, Any] | None:
     """The findings of an enrichment analysis read back from a record: terms, p-values and totals.
 
-    Per method the leading `top` of each. A structured record is read directly, and a missing total
+    Per method the leading five of each. A structured record is read directly, and a missing total
     counts as 0. A text is parsed as Python or JSON as far as possible; if nothing can be parsed,
     counts written as `GO: 12 terms` are read. None for any other function and for a failure.
 
@@ -321,7 +321,7 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
         return None
     if record.result_type == "structured":
         methods = methods_of(record.value)
-        return {name: _read({**_NOTHING, **method}, top) for name, method in methods.items()}
+        return {name: _read({**_NOTHING, **method}) for name, method in methods.items()}
     text = "" if record.value is None else as_text(record.value)
     try:
         parsed = parse_prefix(text)[0]
@@ -330,16 +330,16 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
             match["method"].lower(): {"total_significant": int(match["count"])}
             for match in _COUNT.finditer(text)
         }
-    return {name: _read(method, top) for name, method in methods_of(parsed).items()}
+    return {name: _read(method) for name, method in methods_of(parsed).items()}
 
 
-def _read(method: Mapping[str, Any], top: int) -> dict[str, Any]:
+def _read(method: Mapping[str, Any]) -> dict[str, Any]:
     """The leading terms and p-values of one method and its total, as far as it has them."""
     findings: dict[str, Any] = {}
     if isinstance(method.get("top_terms"), list):
-        findings["top_terms"] = method["top_terms"][:top]
+        findings["top_terms"] = method["top_terms"][:_LEADING]
     if isinstance(method.get("top_pvalues"), list):
-        findings["p_values"] = method["top_pvalues"][:top]
+        findings["p_values"] = method["top_pvalues"][:_LEADING]
     if "total_significant" in method:
         findings["total_significant"] = method["total_significant"]
     return findings
