@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Answers, Mark, Ranked, Verdict
+from ..model.advice import TODAY, Advice, Answers, Mark, Price, Ranked, Verdict
 from ..model.base import grouped
 from ..model.compared import Compared
 from ..text.wording import listed
@@ -17,7 +17,15 @@ from .baseline import ScoreFile, score_file_of
 from .certainty import EQUAL
 from .gains import with_gains
 from .gates import judge
-from .prices import Prices, at_honest_price, honest_prices, honest_ratio, preference, prices_of
+from .prices import (
+    METRICS,
+    at_honest_price,
+    basis_of,
+    honest_ratio,
+    honest_ratios,
+    preference,
+    prices_of,
+)
 from .rules import Rates, finite, merit, results_of, slots_in_spec, unchecked_words, verdict_of
 from .sentence import with_sentence
 from .totals import Runs, totals
@@ -92,8 +100,8 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     """
     runs = Runs(compared.runs)
     tried = sorted({*compared.strategies} - {TODAY})
-    prices = prices_of(runs, tried)
-    basis = next(iter(prices))
+    basis = basis_of(runs)
+    prices = {it: prices_of(runs, tried, metric) for it, metric in METRICS[basis].items()}
     advice = Advice(
         advised=None,
         sentence="",
@@ -111,12 +119,12 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         for name in (TODAY, *tried)
     )
     if verdict_of(today.rules) != "invalid":
-        others = with_gains(others, runs, advice, prices)
+        others = with_gains(others, runs, advice)
     judged = (replace(item, verdict=_verdict(item, advice)) for item in (today, *others))
     ranked = sorted(judged, key=lambda item: _place(item, advice))
     many = portfolio and advice.answers == "savings"
-    honest = honest_prices(ranked, runs, prices) if many else {}
-    best = _strategy_to_advise(ranked, advice, honest.get(basis))
+    honest = honest_ratios(ranked, runs, basis) if many else {}
+    best = _strategy_to_advise(ranked, advice, honest.get("cached"))
     ranked.sort(key=lambda item: item is not best)
     if best is not None:
         ranked[0] = at_honest_price(best, today, honest)
@@ -131,14 +139,13 @@ def _measured_strategy(
     runs: Runs,
     name: str,
     spec: str,
-    prices: Prices,
+    prices: Mapping[str, Mapping[str, Price]],
     rates: Rates | None,
     failed_gates: Sequence[str],
 ) -> Ranked:
     """One strategy with its prices, marks and the results of all rules but the last; one that failed
     on some runs has no shares, which would be of the others."""
     is_today = name == TODAY
-    own = {economy: by_name[name] for economy, by_name in prices.items() if name in by_name}
     rules = results_of(runs, name, spec=spec, rates=rates, failed_gates=failed_gates)
     words = None if is_today else unchecked_words(runs, name)
     marks: list[Mark] = [] if words is None else ["not checked"]
@@ -153,8 +160,7 @@ def _measured_strategy(
         verdict="keep",
         marks=tuple(marks),
         unchecked_text=words or "",
-        cached=own.get("cached") or own.get("tokens"),
-        uncached=own.get("uncached"),
+        **{field: by_name.get(name) for field, by_name in prices.items()},  # type: ignore[arg-type]
         missed_turns=missed,
         far_recall=old,
         handle_turns=runs.counts(name, "needed.handle_turns")[0],
@@ -169,7 +175,7 @@ def _verdict(item: Ranked, advice: Advice) -> Verdict:
 
     A strategy that changed nothing loses nothing, even if it could not be measured.
     """
-    refused, price = verdict_of(item.rules), advice.price(item)
+    refused, price = verdict_of(item.rules), item.price
     if item.strategy == TODAY:
         return refused or "keep"
     if "inactive" in item.marks and refused != "invalid":
@@ -201,7 +207,7 @@ def _strategy_to_advise(
         return [item for item in ships if _ratio(item, advice) <= ratio + EQUAL]
 
     best = min(as_cheap(_ratio(ships[0], advice)), key=preference)
-    price, missed = advice.price(best), best.missed_turns or 0.0
+    price, missed = best.price, best.missed_turns or 0.0
     if honest is None or price is None:
         return best
     honestly_as_cheap = as_cheap(honest_ratio(price, honest))
@@ -211,14 +217,14 @@ def _strategy_to_advise(
 
 def _ratio(item: Ranked, advice: Advice) -> float:
     """The price of a strategy against today's; infinite where it is not known."""
-    price = advice.price(item)
+    price = item.price
     return finite(price.ratio if price else None)
 
 
 def _place(item: Ranked, advice: Advice) -> tuple[float | str, ...]:
     """The sort key of a strategy in the table: verdict, then quality where that is asked, then
     price."""
-    price = advice.price(item)
+    price = item.price
     return (
         get_args(Verdict).index(item.verdict),
         0.0 if advice.answers == "savings" else -merit(item.result(advice.answers)),

@@ -13,19 +13,17 @@ from ..model.advice import TODAY, Advice, Ranked, RuleResult
 from ..model.scores import Finding
 from ..text.wording import listed
 from .certainty import FEWEST, Estimate, certain, corrected_for_tries, mean_gain
-from .prices import Prices
 from .rules import ROUNDING, TABLE, asked_by, finite, merit, slots_in_spec
 from .totals import Runs
 
 
-def with_gains(items: Sequence[Ranked], runs: Runs, advice: Advice, prices: Prices) -> list[Ranked]:
+def with_gains(items: Sequence[Ranked], runs: Runs, advice: Advice) -> list[Ranked]:
     """The strategies with the result of the last rule: of their figure if that is better or not
     known, else of the price that decides; of an assumed cache also of the one without it."""
     better = {} if advice.answers == "savings" else _better(items, runs, advice)
-    deciding = [it for economy, it in prices.items() if economy == advice.basis or advice.assumed]
     found = []
     for item in items:
-        asked = [by_name.get(item.strategy) for by_name in deciding]
+        asked = [item.price, item.uncached] if advice.assumed else [item.price]
         worst = max(asked, key=lambda price: finite(price.high if price else None))
         passed = all(price is not None and price.certain for price in asked)
         value = worst.high if worst else None

@@ -8,44 +8,33 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ..model.advice import NOISE, REFUSED, TODAY, Price, Ranked
+from ..model.advice import NOISE, REFUSED, TODAY, Basis, Price, Ranked
 from .certainty import FEWEST, certain, corrected_for_tries, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs
 
-Economy = Literal["cached", "uncached", "tokens"]
-
-METRICS: Mapping[Economy, str] = {
-    "cached": "cost.usd",
-    "uncached": "cost.usd_uncached",
-    "tokens": "cost.prompt_tokens",
+METRICS: Mapping[Basis, Mapping[str, str]] = {
+    "cached": {"cached": "cost.usd", "uncached": "cost.usd_uncached"},
+    "tokens": {"cached": "cost.prompt_tokens"},
 }
-"""The metric of each economy."""
-
-Prices = Mapping[Economy, Mapping[str, Price]]
-"""The prices of strategies by economy; the first one decides."""
+"""The metrics of each basis by the prices of `Ranked`; the one without the cache never decides."""
 
 
-def prices_of(runs: Runs, names: Sequence[str]) -> Prices:
-    """The prices of today's and of each strategy: dollars with and without cache, if all of today's
-    runs have these prices; else tokens."""
-    dollars: tuple[Economy, ...] = ("cached", "uncached")
-    todays = {economy: runs.by_task(TODAY, METRICS[economy]) for economy in dollars}
-    economies = [economy for economy in dollars if math.fsum(todays[economy] or ()) > 0]
-    return {it: _prices(runs, names, it) for it in economies} or {
-        "tokens": _prices(runs, names, "tokens")
-    }
+def basis_of(runs: Runs) -> Basis:
+    """Dollars, if all of today's runs have a price; else tokens."""
+    todays = runs.by_task(TODAY, METRICS["cached"]["cached"])
+    return "cached" if math.fsum(todays or ()) > 0 else "tokens"
 
 
-def _prices(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, Price]:
-    """The prices in one economy, with p-values corrected over all that were tried.
+def prices_of(runs: Runs, names: Sequence[str], metric: str) -> dict[str, Price]:
+    """The prices of today's and of each strategy, with p-values corrected over all that were tried.
 
     Strategies that cost the same on every task are one try, and those that cost what today's does
     are none: they cannot save by chance. A strategy that raised, or whose runs have no prices, is
     left out.
     """
-    unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
-    totals = ((name, runs.by_task(name, METRICS[economy])) for name in (TODAY, *names))
+    unit: Literal["usd", "tokens"] = "usd" if "usd" in metric else "tokens"
+    totals = ((name, runs.by_task(name, metric)) for name in (TODAY, *names))
     costs = {name: own for name, own in totals if own is not None}
     prices = {
         name: Price(unit=unit, per_run=math.fsum(own) / max(1, len(runs.all)))
@@ -77,32 +66,31 @@ def preference(item: Ranked) -> tuple[float, int, str]:
 # ---------------------------------------------------------------- the best of many
 
 
-def honest_prices(ranked: Iterable[Ranked], runs: Runs, prices: Prices) -> dict[Economy, float]:
+def honest_ratios(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> dict[str, float]:
     """The price of a run, against today's, if each task used what is cheapest on all other tasks,
-    among the strategies that could be shipped, by economy; without those where it is not known.
+    among the strategies that could be shipped; without those where it is not known.
 
     The best of many was chosen on the tasks that it is judged on, so its own price looks too good.
     """
     others = (item for item in ranked if item.strategy != TODAY and not item.marks)
     usable = sorted((item for item in others if item.verdict not in REFUSED), key=preference)
-    ratios: dict[Economy, float] = {}
-    for economy in prices:
-        costs = [runs.by_task(item.strategy, METRICS[economy]) for item in usable]
-        today = runs.by_task(TODAY, METRICS[economy]) or ()
+    ratios: dict[str, float] = {}
+    for field, metric in METRICS[basis].items():
+        costs = [runs.by_task(item.strategy, metric) for item in usable]
+        today = runs.by_task(TODAY, metric) or ()
         ratio = leave_one_out([own for own in costs if own is not None], today)
-        ratios |= {} if ratio is None else {economy: ratio}
+        ratios |= {} if ratio is None else {field: ratio}
     return ratios
 
 
-def at_honest_price(item: Ranked, today: Ranked, honest: Mapping[Economy, float]) -> Ranked:
-    """A strategy that was chosen among many with the price that is stated of it."""
-    for economy, left_out in honest.items():
-        price, before = item.price(economy), today.price(economy)
+def at_honest_price(item: Ranked, today: Ranked, honest: Mapping[str, float]) -> Ranked:
+    """A strategy that was chosen among many with the prices that are stated of it."""
+    for field, left_out in honest.items():
+        price, before = getattr(item, field), getattr(today, field)
         if price is not None and price.ratio and before is not None:
             ratio = honest_ratio(price, left_out)
             stated = replace(price, ratio=ratio, per_run=before.per_run * ratio)
-            is_uncached = economy == "uncached"
-            item = replace(item, **{"uncached" if is_uncached else "cached": stated})
+            item = replace(item, **{field: stated})
     return item
 
 

@@ -236,7 +236,7 @@ def _is_loss(result: RuleResult) -> bool:
 
 def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
     """Why it is not certain that a strategy gains anything, by the result of the last rule."""
-    price = advice.price(item)
+    price = item.price
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         return "is no better than today" if advice.answers != "savings" else costs(price)
     if last.findings:
@@ -261,7 +261,7 @@ def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
 def _beside(item: Ranked, advice: Advice) -> str:
     """The reason to prefer the advised strategy to another one that may be shipped."""
     best = advice.item(advice.advised) or item
-    own, least = advice.price(item), advice.price(best)
+    own, least = item.price, best.price
     if item is best or advice.answers != "savings":
         return ""
     if not (own and least and own.ratio and least.ratio):

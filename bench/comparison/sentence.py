@@ -10,9 +10,8 @@ import math
 
 from msgspec.structs import replace
 
-from ..model.advice import REFUSED, TODAY, Advice, Ranked, RuleResult
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
 from ..text.wording import count, listed, percent, sentence_case
-from .prices import Economy
 from .reasons import (
     behind_in_words,
     figure_in_words,
@@ -69,7 +68,7 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
     acting = [item for item in advice.tried if "inactive" not in item.marks]
 
     def place(item: Ranked) -> tuple[bool | float, ...]:
-        price, verdict = advice.price(item), item.verdict
+        price, verdict = item.price, item.verdict
         saving = price.per_run if price and price.saves else math.inf
         is_other, is_unasked = (item.strategy != name for name in (advice.advised, asks))
         return is_other, saving == math.inf, verdict in REFUSED, is_unasked, saving
@@ -119,7 +118,7 @@ def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
 
 def _advised(item: Ranked, advice: Advice) -> str:
     """The sentence on the strategy to ship: its figure, its price."""
-    price, figure = advice.price(item), _figure(item, advice)
+    price, figure = item.price, _figure(item, advice)
     is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
     cost = "" if is_same else _cost(item, advice)
     words = "; it ".join(filter(None, [figure, cost]))
@@ -139,7 +138,7 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
     if item is None:
         names = listed([f"`{it.strategy}`" for it in advice.tried])
         return f"{keep} {f'{names} changed nothing' if names else 'nothing was tried'}."
-    about, price = f"{keep} `{item.strategy}`", advice.price(item)
+    about, price = f"{keep} `{item.strategy}`", item.price
     saves = advice.answers == "savings" and price is not None and price.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
@@ -168,8 +167,8 @@ def _figure(item: Ranked, advice: Advice) -> str:
 
 def _cost(item: Ranked, advice: Advice) -> str:
     """The price of a strategy against today's: "costs 36% less ($0.64 instead of $1.00 a run)"."""
-    price, pricing = advice.price(item), pricing_of(advice)
-    before = pricing.money(advice.price(advice.item(TODAY)))
+    price, pricing = item.price, pricing_of(advice)
+    before = pricing.money(advice.todays_price)
     unit = f"{pricing.unit.removeprefix('tokens ')} {_economy(advice)}".rstrip()
     cost = costs(price) if price else "is not priced"
     return f"{cost} ({pricing.money(price)} instead of {before} {unit})"
@@ -177,15 +176,15 @@ def _cost(item: Ranked, advice: Advice) -> str:
 
 def _economy(advice: Advice) -> str:
     """The price that decides in words; "" if nothing is priced."""
-    if advice.basis != "cached":
-        return pricing_of(advice).economy
+    if advice.basis == "tokens":
+        return ""
     return "with an assumed cache" if advice.assumed else "with the provider's cache"
 
 
 def _losses(item: Ranked, advice: Advice) -> str:
     """A sentence on what a strategy misses that saves and that no rule refuses; "" for another
     one."""
-    price = advice.price(item)
+    price = item.price
     is_close = price is not None and price.saves and item.verdict not in REFUSED
     losses = losses_in_words(item, advice) if is_close else ""
     return losses and f"{sentence_case(losses)}."
@@ -195,7 +194,7 @@ def _certainty(item: Ranked, advice: Advice) -> str:
     """A sentence on what is certain of the gain of the advised strategy; "" for another one."""
     if item.strategy != advice.advised:
         return ""
-    gain, price = item.rules[-1].rule, advice.price(item)
+    gain, price = item.rules[-1].rule, item.price
     if gain not in ("better", "cheaper"):
         return "" if price is None or price.ratio is None else f"{sentence_case(_INVALID_TODAY)}."
     many = len(advice.tried)
@@ -203,7 +202,7 @@ def _certainty(item: Ranked, advice: Advice) -> str:
     if gain == "cheaper":
         saved = "tokens" if price and price.unit == "tokens" else "something"
         words = f"certainly saves {saved}"
-    is_both = gain == "cheaper" and advice.assumed and advice.basis == "cached"
+    is_both = gain == "cheaper" and advice.assumed
     both = ", with the cache and without it" if is_both else ""
     tries = f", also after {count(many)} tries" if many > 1 else ""
     ends = price.interval if price and gain == "cheaper" else None
@@ -215,11 +214,10 @@ def _certainty(item: Ranked, advice: Advice) -> str:
 def _elsewhere(item: Ranked, advice: Advice) -> str:
     """A sentence on what to do without the cache (or, where tokens decide, with one) if that is
     something else; else ""."""
-    other: Economy = "uncached" if advice.basis == "cached" else "cached"
-    best, start = best_in(advice, other), f"With{'' if other == 'cached' else 'out'} a cache:"
-    here, there = advice.price(item), item.price(other)
+    best, start = _best_elsewhere(advice), f"With{'out' * (advice.basis == 'cached')} a cache:"
+    here, there = item.price, _elsewhere_price(item, advice)
     if advice.advised is None:
-        price = best.price(other) if best else None
+        price = _elsewhere_price(best, advice) if best else None
         return (
             f"{start} ship `{best.strategy}`, which {costs(price)} there." if best and price else ""
         )
@@ -232,13 +230,20 @@ def _elsewhere(item: Ranked, advice: Advice) -> str:
     return f"{start} {f'ship `{best.strategy}`' if best else 'keep what runs today'}, since {why}."
 
 
-def best_in(advice: Advice, economy: Economy) -> Ranked | None:
-    """The cheapest strategy with a cache (or without one) that breaks no rule and certainly saves
-    there; None without one."""
+def _elsewhere_price(item: Ranked, advice: Advice) -> Price | None:
+    """The price without the cache; where tokens decide, these, which a cache may not change."""
+    return item.uncached if advice.basis == "cached" else item.price
+
+
+def _best_elsewhere(advice: Advice) -> Ranked | None:
+    """The cheapest strategy there that breaks no rule and certainly saves; None without one."""
+    is_priced = advice.basis == "cached"
     usable = [
         (price.ratio, at, item)
         for at, item in enumerate(advice.ranked)
-        if item.verdict == "ship" or (economy == "uncached" and item.verdict not in REFUSED)
-        if not (item.marks or item.condition) and (price := item.price(economy)) and price.certain
+        if item.verdict == "ship" or (is_priced and item.verdict not in REFUSED)
+        if not (item.marks or item.condition)
+        and (price := _elsewhere_price(item, advice))
+        and price.certain
     ]
     return min(usable)[2] if usable else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..model.advice import NOISE, TODAY, Advice, Price
+from ..model.advice import NOISE, Advice, Price
 from ..text.wording import MINUS, count, counted, dollars, percent
 from .certainty import cannot_rule_out
 
@@ -50,16 +50,15 @@ _CHEAP = 0.1
 
 class Pricing(NamedTuple):
     """The way in which a comparison states prices: for a number of runs, in a unit ("a run", "per
-    1,000 runs", "tokens a run"), with or without the cache ("" if nothing is priced)."""
+    1,000 runs", "tokens a run")."""
 
     runs: int
     unit: str
-    economy: str
 
     def money(self, price: Price | None) -> str:
         """A price without its unit.
 
-        >>> Pricing(1000, "per 1,000 runs", "").money(Price(unit="usd", per_run=0.0042))
+        >>> Pricing(1000, "per 1,000 runs").money(Price(unit="usd", per_run=0.0042))
         '$4.20'
         """
         if price is None:
@@ -71,15 +70,12 @@ class Pricing(NamedTuple):
 
 def pricing_of(advice: Advice) -> Pricing:
     """The way to state the prices of an advice: by today's price, else by the first price."""
-    items = sorted(advice.ranked, key=lambda item: item.strategy != TODAY)
-    prices = [price for item in items if (price := advice.price(item))]
-    first = next((price for price in prices if math.isfinite(price.per_run)), None)
-    words = {"cached": "with cache", "uncached": "without cache"}.get(advice.basis, "")
-    if first is not None and first.unit == "tokens":
-        return Pricing(1, "tokens a run", "")
-    if first is not None and first.per_run < _CHEAP:
-        return Pricing(1000, "per 1,000 runs", words)
-    return Pricing(1, "a run", words)
+    prices = (advice.todays_price, *(item.price for item in advice.ranked))
+    first = next(filter(None, prices), None)
+    if advice.basis == "tokens":
+        return Pricing(1, "tokens a run")
+    is_cheap = first is not None and first.per_run < _CHEAP
+    return Pricing(1000, "per 1,000 runs") if is_cheap else Pricing(1, "a run")
 
 
 def sample(advice: Advice, many: int | None = None) -> str:

@@ -32,6 +32,10 @@ Answers = Literal["savings", "stored", "judged", "routed"]
 """The question that a comparison answers."""
 
 
+Basis = Literal["cached", "tokens"]
+"""The price that decides: dollars with the provider's cache, or tokens if nothing is priced."""
+
+
 class RuleResult(Value, frozen=True, kw_only=True):
     """The result of one rule for one strategy, over all tasks: the measured value, its limit, and
     examples.
@@ -114,9 +118,10 @@ class Ranked(Value, frozen=True, kw_only=True):
     rules: tuple[RuleResult, ...] = ()
     spec: str = ""
 
-    def price(self, economy: str) -> Price | None:
-        """The price with the cache, or without for "uncached"; None where it is not known."""
-        return self.uncached if economy == "uncached" else self.cached
+    @property
+    def price(self) -> Price | None:
+        """The price that decides; None where it is not known."""
+        return self.cached
 
     def result(self, rule: str) -> RuleResult | None:
         """The first result of a rule; None without one."""
@@ -145,7 +150,7 @@ class Advice(Value, frozen=True, kw_only=True):
     sentence: str
     short: str = ""
     answers: Answers = "savings"
-    basis: Literal["cached", "uncached", "tokens"]
+    basis: Basis
     assumed: bool = False
     tasks: int
     runs: int
@@ -157,13 +162,15 @@ class Advice(Value, frozen=True, kw_only=True):
         return next((item for item in self.ranked if item.strategy == strategy), None)
 
     @property
+    def todays_price(self) -> Price | None:
+        """The price of what runs today that decides; None where it is not known."""
+        today = self.item(TODAY)
+        return today.price if today else None
+
+    @property
     def tried(self) -> tuple[Ranked, ...]:
         """The strategies but for what runs today."""
         return tuple(item for item in self.ranked if item.strategy != TODAY)
-
-    def price(self, item: Ranked | None) -> Price | None:
-        """The price of a strategy that decides; None where it is not known."""
-        return item.price(self.basis) if item else None
 
 
 NO_ADVICE = Advice(advised=None, sentence="Nothing was compared.", basis="tokens", tasks=0, runs=0)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ..comparison.reasons import is_unknown_today
 from ..comparison.wording import change, unseen
-from ..model.advice import TODAY
 from ..model.base import grouped
 from ..model.compared import Compared
 from ..text.wording import count, counted
@@ -43,11 +42,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
             rows.append((question, _cost(readings[at]), readings[at].size))
-    units = {
-        ("price", "tokens")[one.counts_tokens]
-        for one in readings
-        if one.advice.price(one.advice.item(TODAY))
-    }
+    units = {("price", "tokens")[one.counts_tokens] for one in readings if one.advice.todays_price}
     heads = [
         "question and answer",
         f"{' or '.join(sorted(units)) or 'price'} of a run",
@@ -106,7 +101,6 @@ def _notes(readings: Sequence[Reading], groups: dict[str, list[int]]) -> list[st
 def _cost(reading: Reading) -> Cell:
     """The change of price under the strategy to ship; if none is, the price stays as today's."""
     advised = reading.advice.item(reading.advice.advised)
-    price = reading.advice.price(advised)
-    if advised is None or price is None:
+    if advised is None or advised.price is None:
         return Cell("not priced" if advised else "unchanged")
-    return Cell((Span(change(price.ratio), "" if advised.condition else "good"),))
+    return Cell((Span(change(advised.price.ratio), "" if advised.condition else "good"),))

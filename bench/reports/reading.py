@@ -81,8 +81,7 @@ class Reading:
 
     def price_move(self, item: Ranked) -> str:
         """Today's price and that of a strategy, with their unit."""
-        both = (self.advice.item(TODAY), item)
-        before, after = (self.pricing.money(self.advice.price(one)) for one in both)
+        before, after = map(self.pricing.money, (self.advice.todays_price, item.price))
         return f"{before} → {after} {self.pricing.unit}"
 
     def interval(self, price: Price) -> str:
@@ -102,26 +101,24 @@ class Reading:
 
     def shapes_prompts(self, item: Ranked) -> bool:
         """True if a strategy's prompts cost or miss something else than today's."""
-        price = self.advice.price(item)
+        price = item.price
         return bool(item.missed_turns) or (price is not None and price.ratio not in (None, 1))
 
     @property
     def price_metric(self) -> str:
         """The metric of the price that decides."""
-        return METRICS[self.advice.basis]
+        return METRICS[self.advice.basis]["cached"]
 
-    @cached_property
+    @property
     def counts_tokens(self) -> bool:
         """True if nothing is priced, so that tokens are compared."""
-        return {price.unit for item in self.ranked if (price := self.advice.price(item))} == {
-            "tokens"
-        }
+        return self.advice.basis == "tokens"
 
     @property
     def price_axis(self) -> str:
         """The words for the prices that decide: price per 1,000 runs, with cache."""
-        price = "" if self.counts_tokens else "price "
-        return ", ".join(filter(None, [price + self.pricing.unit, self.pricing.economy]))
+        unit = self.pricing.unit
+        return unit if self.counts_tokens else f"price {unit}, with cache"
 
     # ------------------------------------------------------------ numbers
 

@@ -26,7 +26,7 @@ def scatter(reading: Reading) -> Drawing | None:
     shown = [
         (item, price.per_run, item.missed_turns)
         for item in advice.ranked
-        if (price := advice.price(item)) and item.missed_turns is not None
+        if (price := item.price) and item.missed_turns is not None
         if "inactive" not in item.marks and math.isfinite(price.per_run + item.missed_turns)
     ]
     today = next((price for item, price, _ in shown if item.strategy == TODAY), None)
@@ -42,7 +42,7 @@ def scatter(reading: Reading) -> Drawing | None:
             across.at(x),
             down.at(stretched(missed)),
             reading.mark(item.strategy),
-            f"{reading.title(item.strategy)}: {reading.pricing.money(advice.price(item))}, "
+            f"{reading.title(item.strategy)}: {reading.pricing.money(item.price)}, "
             f"{percent(missed)} missed",
             f"{reading.title(item.strategy)}{': ship' * (item.strategy == advice.advised)}",
         )
@@ -62,7 +62,7 @@ def _plot(
     today = next((point.x for point in points if point.mark == "today"), None)
     top = down.at(stretched(limit)) if limit else None
     forbidden = None if top is None else (top, f"above {percent(limit)}: loses too much")
-    money = reading.pricing.money(reading.advice.price(reading.advice.item(TODAY)))
+    money = reading.pricing.money(reading.advice.todays_price)
     return Plot(
         f"{sentence_case(reading.price_axis)}, against the share of {MISSED_TURNS}. {about}.",
         marks=points,

@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 
 from bench.comparison.certainty import (
     ALPHA,
-    cannot_rule_out,
     certain,
     corrected_for_tries,
     leave_one_out,
@@ -92,12 +91,6 @@ def test_there_is_no_interval_if_one_task_has_nearly_all_the_cost() -> None:
     found = ratio_of_totals([10.0, 0.0, 0.0], [5.0, 0.0, 0.0])
     assert found is not None
     assert (found.value, found.end, found.p) == (0.5, math.inf, 1.0)
-
-
-def test_the_share_that_cannot_be_ruled_out_follows_from_the_number_of_tasks() -> None:
-    share = cannot_rule_out(12)
-    assert share is not None
-    assert (1 - share) ** 12 == pytest.approx(0.05)
 
 
 def test_the_best_of_many_is_stated_on_tasks_that_did_not_choose_it() -> None:

@@ -129,7 +129,7 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     broken = item.failed if item.verdict in REFUSED else None
     if asked:
         yield _rule_figure(reading, item, asked)
-    price = advice.price(item)
+    price = item.price
     if price is not None and price.ratio and (not asked or reading.shapes_prompts(item)):
         yield _price_figure(reading, item, price)
     if (rule := broken or needed) and not asked:
@@ -144,7 +144,7 @@ def _cheapest_rejected(reading: Reading) -> Ranked | None:
     advice = reading.advice
     refused = (it for it in advice.tried if it.verdict in REFUSED)
     others = (it for it in refused if it.strategy != advice.subject)
-    priced = [(price.per_run, it) for it in others if (price := advice.price(it))]
+    priced = [(price.per_run, it) for it in others if (price := it.price)]
     return min(priced, key=itemgetter(0))[1] if priced and not reading.figures else None
 
 
@@ -171,7 +171,7 @@ def _price_figure(reading: Reading, item: Ranked, price: Price) -> Figure:
 
 def _rejected_figure(reading: Reading, item: Ranked) -> Figure:
     """The change of price under a strategy that a rule refuses, and the reason."""
-    price, why = reading.advice.price(item), f"{verdict_in_words(item)}: {item.reason}"
+    price, why = item.price, f"{verdict_in_words(item)}: {item.reason}"
     name, moved = f"Cheapest rejected: `{item.strategy}`", change(price.ratio if price else None)
     return Figure(name, moved, "bad", reading.price_move(item), why)
 
@@ -195,30 +195,28 @@ def _strategies(reading: Reading) -> Table:
     figures = {item.strategy: result for item, result in reading.figures}
     metric = next((result.metric for result in figures.values()), "")
     measure = next((asked_by(result).measure for result in figures.values()), "")
-    prices = [price for item in reading.ranked if (price := reading.advice.price(item))]
+    prices = [price for item in reading.ranked if (price := item.price)]
     ends = [end - 1 for price in prices for end in price.interval or ()]
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
-    uncached = reading.advice.basis == "uncached"
     rows = []
     idle = (item.strategy for item in reading.ranked if "inactive" in item.marks)
     inactive = [name for name in idle if name not in figures]
     for item in reading.ranked:
         if item.strategy in inactive:
             continue
-        mark, price = reading.mark(item.strategy), reading.advice.price(item)
+        mark, price = reading.mark(item.strategy), item.price
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         row = [Cell(reading.title(item.strategy), about, mark=mark)]
         result, value = figures.get(item.strategy), reading.value(item.strategy, metric)
         basis = basis_in_words(result, reading.advice) if result else ""
         row += [Cell("–" if value is None else percent(value), basis)]
         if reading.is_shaped:
-            other = item.price("cached" if uncached else "uncached")
             tone: Tone = "" if item.condition or figures else TONE_OF[mark]
             row += [
                 _price_cell(reading, price, mark, tone),
                 Cell(chart=_range(reading, item, scale)),
             ]
-            row += [_price_cell(reading, other, mark, ""), _missed_cell(item)]
+            row += [_price_cell(reading, item.uncached, mark, ""), _missed_cell(item)]
             row += [Cell("–" if item.far_recall is None else percent(item.far_recall))]
         rows.append([*row, _verdict_cell(reading, item, mark)])
     heads: list[str | tuple[str, str]] = ["strategy", measure]
@@ -226,7 +224,7 @@ def _strategies(reading: Reading) -> Table:
         heads += [
             (reading.price_axis, "tokens" if reading.counts_tokens else "price"),
             "95% interval of each alone (dotted line: today)",
-            ("with cache", "cache") if uncached else ("without cache", "no cache"),
+            ("without cache", "no cache"),
             ("missed turns", "missed"),
             ("old facts kept", "old facts"),
         ]
@@ -249,7 +247,7 @@ def _verdict_cell(reading: Reading, item: Ranked, mark: Mark) -> Cell:
 
 def _range(reading: Reading, item: Ranked, scale: Axis | None) -> Range | None:
     """The interval of the price of a strategy as a chart; None without one."""
-    mark, price = reading.mark(item.strategy), reading.advice.price(item)
+    mark, price = reading.mark(item.strategy), item.price
     if scale and mark == "today":
         return Range("today", 0.0, (0.0, 0.0), scale, mark)
     if scale is None or price is None or not price.ratio or price.interval is None:
@@ -276,7 +274,7 @@ def _notes(reading: Reading) -> Iterator[str]:
     if not reading.is_shaped:
         yield "The prompts and the price stay as they are."
     shares = {run.facts.cache_shares for run in reading.runs}
-    if reading.advice.basis in ("cached", "uncached"):
+    if reading.advice.basis == "cached":
         if "assumed" in shares:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
