@@ -12,19 +12,16 @@ from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
 from ..text.data import comments_of, parse_data
-from ..text.decode import (
-    NothingParsed,
-    parse_json,
-    without_colours,
-)
+from ..text.decode import NothingParsed, decode_strings, parse_json, without_colours
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
+from ..text.lossless import write_tables
 from ..text.notices import without_notices
-from ..text.same_data import DataProofs
+from ..text.same_data import data_of, same_form
 from ..text.tables import TextTables, tables_in
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
@@ -174,22 +171,35 @@ class TraceContents:
         return next((words for words, _ in comments if words not in text), "")
 
     @memo
-    def _proofs(self, step: int) -> DataProofs:
-        """The proofs that texts write the data, or the only table, of a result."""
+    def _form(self, step: int, in_cells: bool) -> Any:
+        """The data, or the tables, of a result in the form for comparison."""
         tables = self.tables(step).tables
-        return DataProofs(tables[0] if len(tables) == 1 else tables or self.value(step))
+        value = tables[0] if len(tables) == 1 else tables or self.value(step)
+        return same_form(value, in_cells=in_cells)
+
+    @memo
+    def _with_tables(self, step: int) -> str:
+        """The data of a result with its tables as CSV, as the bench writes them."""
+        return write_tables(decode_strings(self.value(step)))
 
     def _beside_data(self, text: str, step: int) -> list[str] | None:
         """The lines of a text besides all data of a step's result, without the comments of the result
         and the lines beside its table; None if it lacks one of these."""
-        lines, around = self._proofs(step).proof(text), self.tables(step).rest
+        if not self.fields(step).fields:
+            return None
+        if text == self._with_tables(step):
+            return []
+        if (shown := data_of(text)) is None:
+            return None
+        form = same_form(shown.value, in_cells=shown.are_tables)
+        if form != self._form(step, shown.are_tables):
+            return None
+        around = self.tables(step).rest
         if self.is_laid_out(step):
             around = [words for words, _ in comments_of(self.results[step].text)]
-        if lines is None or not around:
-            return lines
-        around = [line.strip() for line in around]
-        shown = [line.strip() for line in lines if line.strip() in around]
-        return [line for line in lines if line.strip() not in around] if shown == around else None
+        lines, around = [*map(str.strip, shown.rest)], [*map(str.strip, around)]
+        is_complete = [line for line in lines if line in around] == around
+        return [line for line in lines if line not in around] if is_complete else None
 
     @kept_between_runs
     def facts(self) -> dict[int, tuple[str, ...]]:

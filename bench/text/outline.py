@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import zip_longest
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -13,7 +12,7 @@ from .decode import SCALARS, NothingParsed
 from .escapes import unescape
 from .keys import words_of_key
 from .separators import is_link, is_part
-from .tables import DITTO, Grid, parts_of
+from .tables import Grid, parts_of
 from .vocabulary import is_of
 
 _BULLET = re.compile(r"[-*•+](?: +|$)")
@@ -45,27 +44,24 @@ class Outline(NamedTuple):
     rest: list[str]
 
 
-def read_outline(
-    text: str, names: Iterable[str], parts: Iterable[str] = (), *, is_loose: bool = False
-) -> Outline:
-    """The data that a text outlines, with some `names` of scalars and of `parts`; scalars as texts.
-    Linear in the text.
+def read_outline(text: str, names: Iterable[str]) -> Outline:
+    """The data that a text outlines, with some `names` of scalars; scalars as texts. Linear in the
+    text.
 
-    A name that comes again begins the next record, or a list if it is next to itself. If `is_loose`,
-    any heading, and words before the first name of a line, name what follows; they are in the rest
-    too.
+    A name that comes again begins the next record, or a list if it is next to itself. Any heading,
+    and words before the first name of a line, name what follows; they are in the rest too.
 
-    >>> names, parts = ("id", "status", "size", "all ok"), ("items",)
-    >>> read_outline("Found:\\n- id: W1\\n  items:\\n    - size: 5\\n- id: W2, all ok: yes", names, parts)
-    Outline(value=[{'id': 'W1', 'items': [{'size': '5'}]}, {'id': 'W2', 'all ok': 'yes'}], rest=['Found:'])
-    >>> read_outline("[items[0]]\\nid=1 status=a b\\nitems:\\nid|size\\n7|8", names, parts).value
+    >>> names = "id", "status", "size", "all ok"
+    >>> read_outline("Found:\\n- id: W1\\n  items:\\n    - size: 5\\n- id: W2, all ok: yes", names)
+    Outline(value={'Found': [{'id': 'W1', 'items': [{'size': '5'}]}, {'id': 'W2', 'all ok': 'yes'}]}, rest=['Found:', '  items:'])
+    >>> read_outline("[items[0]]\\nid=1 status=a b\\nitems:\\nid|size\\n7|8", names).value
     {'items[0]': {'id': '1', 'status': 'a b', 'items': [{'id': '7', 'size': '8'}]}}
-    >>> read_outline("<item><id>1</id></item><item><id>2</id></item>", names, parts).value
+    >>> read_outline("<item><id>1</id></item><item><id>2</id></item>", names).value
     [{'id': '1'}, {'id': '2'}]
-    >>> read_outline("W1: size: 5, status: a\\nW2 (size: 6)\\nto do: W3", names, is_loose=True)
+    >>> read_outline("W1: size: 5, status: a\\nW2 (size: 6)\\nto do: W3", names)
     Outline(value={'W1': {'size': '5', 'status': 'a'}, 'W2': {'size': '6'}}, rest=['W1', 'W2', 'to do: W3'])
     """
-    reader = _Reader(frozenset(names), frozenset(parts), is_loose)
+    reader = _Reader(frozenset(names))
     if tags := _TAGS.fullmatch(text):
         with suppress(NothingParsed):
             return reader.read_tags(*tags.groups())
@@ -97,7 +93,7 @@ class _Branch:
             return ""
         if keys == [""]:
             return items[0][1]
-        if len({*keys}) == 1 and (len(keys) > 1 or keys == ["-"]) and is_sign(keys[0]):
+        if len({*keys}) == 1 and (len(keys) > 1 or keys == ["-"]) and _is_sign(keys[0]):
             return [item for _, item in items]
         records: list[dict[str, Any]] = [{}]
         repeated: set[str] = set()  # in the last record
@@ -117,7 +113,7 @@ class _Branch:
         return records[0] if len(records) == 1 else records
 
 
-def is_sign(key: str) -> bool:
+def _is_sign(key: str) -> bool:
     """True for a key that only says that a part follows."""
     return all(map(is_part, words_of_key(key)))
 
@@ -125,9 +121,8 @@ def is_sign(key: str) -> bool:
 class _Reader:
     """A reader of one outline."""
 
-    def __init__(self, names: frozenset[str], parts: frozenset[str], is_loose: bool) -> None:
-        self._names, self._parts, self._is_loose = names, parts - names, is_loose
-        self._keys = frozenset(map(words_of_key, names | parts))
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names, self._keys = names, frozenset(map(words_of_key, names))
         self._words = frozenset(word for key in self._keys for word in key)
         self._root = _Branch(-1, -1)
         self._branches = [self._root]
@@ -140,7 +135,7 @@ class _Reader:
         depths = (_depth(part) if isinstance(part, str) else _DEEPEST for part in parts[1:])
         for part, after in zip(parts, [*depths, -1.0], strict=False):
             if isinstance(part, Grid):
-                self._add("", part.records(SCALARS) if self._is_loose else _rows(part))
+                self._add("", part.records(SCALARS))
             elif not self._read(part, after):
                 self._rest.append(part)
         return Outline(self._root.value(), self._rest)
@@ -157,8 +152,7 @@ class _Reader:
             raise NothingParsed from None
         names = (name for tag in root.iter() for name in (tag.tag, *tag.attrib))
         own = [name for name in names if not all(map(self._is_known, words_of_key(name)))]
-        if self._is_loose:
-            own += (tag.tag for tag in root.iter() if len(tag) and self._knows(tag.tag))
+        own += (tag.tag for tag in root.iter() if len(tag) and self._knows(tag.tag))
         rest = [*before.split("\n"), *dict.fromkeys(own), *after.split("\n")]
         return Outline(value, [*filter(str.strip, rest)])
 
@@ -180,9 +174,9 @@ class _Reader:
             self._branches.append(branch)
 
     def _open_heading(self, key: str, depth: float, inner: float | None = None) -> None:
-        """Open the part below a key; in a loose outline that may be words of the text's own."""
+        """Open the part below a key, which may be words of the text's own."""
         self._open(key, depth, inner)
-        self._rest += [key] if self._is_loose else []
+        self._rest.append(key)
 
     def _open_section(self, key: str, depth: float) -> None:
         """Open the part of a heading; a path leads to the same part again."""
@@ -202,9 +196,8 @@ class _Reader:
         body = line.lstrip()
         if len(body) <= _NEAR and (section := _SECTION.fullmatch(body)):
             key, level = section[1] or section[3], len(section[2] or "") - _DEEPEST
-            if self._is_loose or self._knows(key):
-                self._move_to(level)
-                self._open_section(key, level)
+            self._move_to(level)
+            self._open_section(key, level)
             return self._knows(key)
         bullets: list[int] = []
         at = len(line) - len(body)
@@ -213,7 +206,7 @@ class _Reader:
             at = bullet.end()
         body = line[at:]
         label, pairs = self._pairs(_IN_BRACKETS.sub(r".\1", body))
-        is_heading = self._is_loose and body.endswith(":") and not pairs
+        is_heading = body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
             return bool(bullets) and self._add_item(bullets[0], body)
         self._move_to(bullets[0] + _BULLET_DEPTH if bullets else at)
@@ -223,7 +216,7 @@ class _Reader:
             is_last = number == len(pairs) - (not label)
             if value is None:
                 self._open_heading(key, at, at + 1)
-            elif value or not is_last or (after <= at and key not in self._parts):
+            elif value or not is_last or after <= at:
                 self._add(key, SCALARS.get(value, value))
             else:
                 self._open_heading(key, at if after > at else at - _BULLET_DEPTH)
@@ -251,12 +244,12 @@ class _Reader:
             if string := _STRING.match(line, at):
                 at = string.end()
             is_apart = line[max(0, start - _NEAR) : start].rstrip(" " + _MARKS)[-1:] in _APART
-            if not (start == 0 or self._knows(key) or (is_apart and self._is_loose)):
+            if not (start == 0 or self._knows(key) or is_apart):
                 short = self._known_end(key)
                 start, key = start + len(key) - len(short), short
             if key:
                 found.append((key, start, match.end()))
-        if data and found and self._is_loose and line[: data.start()].rstrip()[-1:] in _TO_DATA:
+        if data and found and line[: data.start()].rstrip()[-1:] in _TO_DATA:
             return "", []
         if not any(self._knows(key) for key, _, _ in found):
             return "", []
@@ -271,9 +264,7 @@ class _Reader:
                 pairs.append((key, _bare(value)))
         if not label and pairs[0][1] is None and not self._knows(pairs[0][0]):
             label = pairs.pop(0)[0]
-        if is_of_all(label):
-            return "", pairs
-        return (label, pairs) if self._is_loose or not label else ("", [])
+        return ("", pairs) if is_of_all(label) else (label, pairs)
 
     def _known_end(self, key: str) -> str:
         """The longest end of some words that is a known key; "" without one."""
@@ -282,11 +273,8 @@ class _Reader:
         return next(filter(self._knows, ends), "")
 
     def _knows(self, key: str) -> bool:
-        """True for a key; if it may be part of a path, also for words of keys."""
-        if self._is_loose:
-            return any(words_of_key(it) in self._keys for it in (key, key.rpartition(".")[2]))
-        words = [word for word in words_of_key(key) if not word.isdigit()]
-        return bool(words) and all(map(self._is_known, words))
+        """True for a key, perhaps at the end of a path."""
+        return any(words_of_key(it) in self._keys for it in (key, key.rpartition(".")[2]))
 
     def _is_known(self, word: str) -> bool:
         return word in self._words or f"{word}s" in self._words or is_part(word)
@@ -314,24 +302,13 @@ def _depth(line: str) -> float:
     return len(line) - len(body) + _BULLET_DEPTH * bool(_BULLET.match(body))
 
 
-def _rows(grid: Grid) -> list[dict[str, str]]:
-    """The rows of a table, with empty cells; a ditto mark stands for the cell above it."""
-    rows: list[dict[str, str]] = []
-    above: dict[str, str] = {}
-    for cells in grid.rows:
-        filled = zip_longest(grid.columns, cells, fillvalue="")
-        above = {it: above.get(it, "") if cell in DITTO else cell for it, cell in filled}
-        rows.append(above)
-    return rows
-
-
 def _in_tag(tag: ElementTree.Element) -> Any:
     branch = _Branch(0)
-    branch.items += tag.attrib.items()
+    branch.items += ((key, SCALARS.get(text, text)) for key, text in tag.attrib.items())
     branch.items += ((part.tag, _in_tag(part)) for part in tag)
     around = "".join(filter(None, (tag.text, *(part.tail for part in tag)))).strip()
     if not branch.items:
-        return around
+        return SCALARS.get(around, around)
     if around:
         raise NothingParsed
     return branch.value()

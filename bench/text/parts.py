@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..model import as_text, grouped
+from .keys import plain_key
 from .quantities import kind_of, same_value, unit_of
-from .same_data import flat
 from .value_forms import is_container
 
 _MOST_LISTS = 1000
@@ -35,12 +35,17 @@ def keep_order(shown: Any, full: Any, is_known: Known) -> bool:
     )
 
 
-def _lists(value: Any) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lists of scalars in some data as texts, each with the last word of its key."""
-    for path, item in flat(value, is_exact=True).items():
-        if isinstance(item, list):
-            words = [word for word in path if not word.isdigit()]
-            yield "".join(words[-1:]), [*map(as_text, item)]
+def _lists(value: Any, key: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Yield the lists of scalars in some data as texts, each with the key that leads to it."""
+    waiting = [(key, value)]
+    while waiting:
+        key, item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend((plain_key(str(name)), part) for name, part in item.items())
+        elif isinstance(item, list) and any(map(is_container, item)):
+            waiting.extend((key, part) for part in item)
+        elif isinstance(item, list):
+            yield key, [*map(as_text, item)]
 
 
 def _are_in_one(items: Sequence[str], lists: Sequence[Sequence[str]]) -> bool:

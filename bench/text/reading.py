@@ -54,7 +54,8 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         for way, bare in product(ways, (False, True)):
             with suppress(NothingParsed):
                 value, end = parse_prefix(way, bare=bare)
-                if len(text) - end < len(rest):
+                is_data = not bare or isinstance(value, dict) or any(map(is_container, value))
+                if is_data and len(text) - end < len(rest):
                     values, rest = [value], text[end:]
             if not rest.strip():
                 break
@@ -63,7 +64,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         if is_apart:
             lines += part
             continue
-        outlined, others = read_outline("\n".join(part), columns, is_loose=True)
+        outlined, others = read_outline("\n".join(part), columns)
         values.append(outlined)
         lines += others
     rest = "\n".join(lines)

@@ -29,7 +29,7 @@ _TIMES = re.compile(r"\[(\d{1,9}) times\]$")
 
 _BULLET = re.compile(r"[-*•] +")
 _HEADING = re.compile(
-    r"#+ |\[[^\]]*\]$|(?:=+|-+|\*+) \S.* (?:=+|-+|\*+)$|<[^/<>]+>$|.*:$|[A-Z][A-Z0-9 _/&-]{2,}$"
+    r"#+ |\[[^\]]*\]$|(?:=+|-+|\*+) \w.* (?:=+|-+|\*+)$|<[^/<>]+>$|.*:$|[A-Z][A-Z0-9 _/&-]{2,}$"
 )
 """Matches a line that says what the lines below it are about."""
 

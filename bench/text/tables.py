@@ -46,7 +46,7 @@ class Grid(NamedTuple):
         rows: list[dict[str, Any]] = []
         for row in self.rows:
             above = {
-                column: above.get(column, cell) if cell in DITTO else cell
+                column: above.get(column, cell) if cell in _DITTO else cell
                 for column, cell in zip(self.columns, row, strict=False)
             }
             cells = ((it, cell) for it, cell in above.items() if cell not in _LEFT_OUT)
@@ -82,7 +82,7 @@ _SIGN = re.compile(r"[|\t;,]")
 _RUN = re.compile(r"\S+")
 _WORD = re.compile(r"\w+")
 _LEFT_OUT = {"", "...", "..", "…"}
-DITTO = {'"', "″", "〃"}
+_DITTO = {'"', "″", "〃"}
 """The cells that mean "the value above"."""
 
 _FEWEST_ROWS, _MOST_COLUMNS, _MOST_WORDS = 2, 200, 4

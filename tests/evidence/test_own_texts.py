@@ -25,11 +25,11 @@ def test_a_legend_is_expanded_only_in_the_text_of_a_result() -> None:
 
 
 def test_data_in_another_layout_are_recognised_between_other_words() -> None:
-    result = '{"id": 7, "state": "open"}'
+    result = '[{"id": 7, "state": "open"}, {"id": 8, "state": null}]'
     contents = evidence_of(result).messages.contents
-    texts = "Order:\n<item id='7'><state>open</state></item> of 3", "id: 7, state: open", "id: 7, state: closed"
+    texts = "Orders:\nid | state\n7 | open\n8 | -", '[{"state": "open", "id": 7.0}, {"id": 8}]', "id,state\n7,shut\n8,"
     shown = [Message(role="tool", text=text, kind="result", step=0) for text in texts]
-    assert [contents.text_of(message) for message in shown] == [f"Order:\n of 3\n{result}", result, texts[2]]
+    assert [contents.text_of(message) for message in shown] == [f"Orders:\n{result}", result, texts[2]]
 
 
 def test_only_a_notice_by_a_strategy_has_no_text() -> None:
