@@ -144,6 +144,11 @@ def test_results_that_claude_code_cleared_on_the_way_are_an_edit(tmp_path: Path)
     assert edits == [{result.index: "[Old tool result content cleared]"}]
 
 
+def test_outputs_that_swe_agent_no_longer_sent_are_an_edit_before_the_first_turn_without_them() -> None:
+    edits = [it for it in read("swe", FORMATS / "swe/agent.traj").steps if isinstance(it, ContextEdit)]
+    assert [(it.index, it.shown) for it in edits] == [(5, {4: "Old environment output: (1 lines omitted)"})]
+
+
 def test_going_back_in_gemini_cli_is_a_reset(tmp_path: Path) -> None:
     trace = wrote(
         "gemini_cli",

@@ -31,8 +31,9 @@ class Swe(Format):
     SWE-agent: the history is what the model was sent; each agent in it has its thread. An action is
     a tool call, or a command `bash` in the turn's text, and the next message its result;
     `trajectory` has the output that the message clips, and its time. Old results that the model no
-    longer saw are a ContextEdit before the turn, by the `query` of each step (since 1.0). Where
-    tokens were sent and no query is recorded, the label `prompts` is "unknown".
+    longer saw are a ContextEdit before the turn, by the `query` of each step (since 1.0), or the
+    `messages` after the step before. Where tokens were sent and neither is recorded, the label
+    `prompts` is "unknown".
 
     The label `task` is the instance, or what a grader's `result.json` beside the file names.
 
@@ -128,7 +129,7 @@ _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")
 _FILE = {"trajectory", "history", "info", "environment", "replay_config"}
 _BESIDE = {"thought": object, "message_type": object, "tags": object, "cache_control": object, "state": object,
-           "extra_info": object, "response": object, "messages": object}  # fmt: skip
+           "extra_info": object, "response": object, "messages": list}  # fmt: skip
 _MESSAGE: Kinds = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
             "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
 _SENT = ("role", "content", "tool_calls", "thinking_blocks")
@@ -137,7 +138,7 @@ _ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "q
 
 
 class _History(Steps):
-    """The steps of one run. Since 1.0, `query` of an action is the prompt before it."""
+    """The steps of one run. `query` of an action is the prompt before it, `messages` the next one."""
 
     def __init__(self, run: Fields, case: str) -> None:
         super().__init__()
@@ -152,7 +153,9 @@ class _History(Steps):
         entries = [fields_of(entry, _MESSAGE, self.unread, "a message") for entry in listed]
         self.actions = [fields_of(one, _ACTION, self.unread, "a trajectory step") for one in taken]
         self.first = entries[0].get("agent", "agent") if entries else ""
-        queries = {len(query): query for action in self.actions if (query := action.get("query"))}
+        sent = [one.get("messages") for one in self.actions[:-1]]
+        sent += [one.get("query") for one in self.actions]
+        queries = {len(query): query for query in sent if query}
         answers = {at for at, entry in enumerate(entries) if entry.get("role") == "assistant"}
         stats = as_dict(run, "info", "model_stats")
         self.cost_usd = number(stats.get("instance_cost")) or 0.0
