@@ -3,13 +3,13 @@ back as messages of the history."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ...model import Message, ToolCall, as_text
+from ...model.base import grouped
 from ...model.errors import StrategyError
 from ...traces.intakes.messages import message
 from ...traces.values import Unread
@@ -113,6 +113,7 @@ class OpenAIMessages:
         self._history = history
         shown = [*map(self._item_for, history)]
         self._items, self._unchanged = [item for item, _ in shown], [same for _, same in shown]
+        self._places: dict[Any, list[int]] = {}  # by what their messages are recognised by
         self._used: set[int] = set()  # the places that came back
         self._next = 0  # the place behind the last one that came back
         self._given = list(self._items)  # which the function may empty
@@ -158,9 +159,10 @@ class OpenAIMessages:
                 place = self._place_of(one, own)
                 yield one if place is None else self._rewritten(place, one)
 
-    def _use(self, place: int) -> None:
+    def _use(self, place: int) -> int:
         self._used.add(place)
         self._next = place + 1
+        return place
 
     def _messages_of(self, item: Any, at: int) -> list[Message]:
         """The messages in an item of an answer, as new objects. Raises StrategyError."""
@@ -176,26 +178,21 @@ class OpenAIMessages:
     def _place_of(self, one: Message, own: int | None) -> int | None:
         """The place in the history of a message that came back; None for a new one.
 
-        The message there has the same role; it is shown alike, else has one of the calls, else is
-        the item's `own` one. Of several it is that one, else the next one, else an earlier one.
+        The message there has the same role, and the same text and calls, else one of the calls, else
+        is the item's `own` one. Of several it is that one, else the next one, else an earlier one.
         """
-        calls, history = _call_ids(one), self._history
-
-        def is_alike(place: int) -> bool:
-            is_same_text = history[place].text == one.text
-            return is_same_text and _values(self._as_read(place)) == _values(one)
-
-        def has_call(place: int) -> bool:
-            return not calls.isdisjoint(_call_ids(history[place]))
-
-        first, later = [] if own is None else [own], range(self._next, len(history))
-        for fits in (is_alike, has_call, lambda place: place == own):
-            for place in itertools.chain(first, later, range(self._next)):
-                is_free = place not in self._used and role_of(history[place]) == one.role
-                if is_free and fits(place):
-                    self._use(place)
-                    return place
-        return None
+        if not self._places:
+            each = enumerate(self._history)
+            self._places = grouped((key, at) for at, it in each for key in _keys(role_of(it), it))
+        for key in _keys(one.role, one):
+            if free := [at for at in self._places.get(key, ()) if at not in self._used]:
+                nearest = (
+                    own if own in free else next((at for at in free if at >= self._next), free[0])
+                )
+                return self._use(nearest)
+        if own is None or own in self._used or role_of(self._history[own]) != one.role:
+            return None
+        return self._use(own)
 
     def _as_read(self, place: int) -> Message:
         """The message at a place in the history as it is read from an answer that leaves it
@@ -219,7 +216,10 @@ class OpenAIMessages:
 _values = msgspec.structs.astuple  # messages are compared by identity
 
 
-def _call_ids(message: Message) -> set[str]:
-    """The ids of the calls of a message that are not in its text, and that of the answered call."""
-    answered = {message.call_id} if message.call_id else set()
-    return {call.id for call in own_calls(message)} | answered
+def _keys(role: str, message: Message) -> Iterator[Any]:
+    """Yield what a message is recognised by: its text with its calls, then each of its calls, or
+    the one that it answers."""
+    calls = [call.id for call in own_calls(message)]
+    calls += [message.call_id] if message.call_id else []
+    yield role, message.text, *calls
+    yield from ((role, call) for call in calls)
