@@ -88,17 +88,26 @@ class Counts:
         if number.counted == "part" or not number.text.isdigit():
             return number.text.isdigit()
         value = int(number.text[:18])
-        missing = self.chars_missing if is_size else self.missing
-        is_missing = any(abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in missing)
-        is_missing |= is_size and self._all_missing[0] <= value <= self._all_missing[1]
         if number.counted == "missing":
-            return is_missing or max(missing, default=value) < value <= max(self.total)
+            most = max(self._missing(is_size), default=value)
+            return self._is_missing(value, is_size) or most < value <= max(self.total)
         if number.counted == "shown":
             return self.has_shown(value)
-        if number.counted == "total":
-            return value in self.total or self._counts_columns(number)
-        is_known = is_missing or value in self.total or self.has_shown(value)
-        return is_size or is_known or self._counts_columns(number)
+        is_total = value in self.total or self._counts_columns(number)
+        if number.counted == "total" or is_total:
+            return is_total
+        return is_size or self.has_shown(value) or self._is_missing(value, is_size)
+
+    def _missing(self, is_size: bool) -> set[int]:
+        return self.chars_missing if is_size else self.missing
+
+    def _is_missing(self, value: int, is_size: bool) -> bool:
+        """True if so much is left out, or about so much."""
+        if is_size and self._all_missing[0] <= value <= self._all_missing[1]:
+            return True
+        return any(
+            abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in self._missing(is_size)
+        )
 
     def _counts_columns(self, number: Number) -> bool:
         """True for the number of columns of the result."""
