@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
 
 from ...text.escapes import unescape
@@ -55,22 +56,27 @@ class Counts:
         return value in self._of_text or value == self._records
 
     @cached_property
-    def missing(self) -> set[int]:
-        """The numbers of lines and rows that the text leaves out."""
+    def _lines_missing(self) -> set[int]:
+        """The numbers of lines that the text leaves out."""
         own = self._own
         missing = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
         lines = sum(bool(line.strip()) for line in shown_of(own).own)
         for full in {self._full, own.session.messages.texts.plain(self._full)}:
             counts = zip(line_counts(full), line_counts(self._text), strict=True)
             missing.update(of - shown + lines for of, shown in counts)
-        if own.columns.fields:
-            kept = own.session.messages.fields_of(own.number, own.result.index)
-            rows_missing = len(own.columns.rows(kept)[1])
-            missing.update((rows_missing, *(of - self._records for of in self._rows)))
         return missing
 
     @cached_property
-    def chars_missing(self) -> set[int]:
+    def _rows_missing(self) -> set[int]:
+        """The numbers of rows that it leaves out."""
+        own = self._own
+        if not own.columns.fields:
+            return set()
+        kept = own.session.messages.fields_of(own.number, own.result.index)
+        return {len(own.columns.rows(kept)[1]), *(of - self._records for of in self._rows)}
+
+    @cached_property
+    def _chars_missing(self) -> set[int]:
         """The characters that it leaves out, in all and of each gap."""
         gaps = [gap.missing for gap in self._own.gaps or ()]
         return {len(text) for gap in gaps for text in (gap, unescape(gap))} | {*self._all_missing}
@@ -89,8 +95,9 @@ class Counts:
             return number.text.isdigit()
         value = int(number.text[:18])
         if number.counted == "missing":
-            most = max(self._missing(is_size), default=value)
-            return self._is_missing(value, is_size) or most < value <= max(self.total)
+            return self._is_missing(value, is_size) or (
+                value <= max(self.total) and all(it < value for it in self._missing(is_size))
+            )
         if number.counted == "shown":
             return self.has_shown(value)
         is_total = value in self.total or self._counts_columns(number)
@@ -98,15 +105,19 @@ class Counts:
             return is_total
         return is_size or self.has_shown(value) or self._is_missing(value, is_size)
 
-    def _missing(self, is_size: bool) -> set[int]:
-        return self.chars_missing if is_size else self.missing
+    def _missing(self, is_size: bool) -> Iterator[int]:
+        """Yield the characters, or the lines and rows, that it leaves out, those found soonest
+        first."""
+        yield from self._chars_missing if is_size else self._lines_missing
+        yield from () if is_size else self._rows_missing
 
     def _is_missing(self, value: int, is_size: bool) -> bool:
         """True if so much is left out, or about so much."""
         if is_size and self._all_missing[0] <= value <= self._all_missing[1]:
             return True
         return any(
-            abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in self._missing(is_size)
+            abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT)
+            for it in self._missing(is_size)
         )
 
     def _counts_columns(self, number: Number) -> bool:
