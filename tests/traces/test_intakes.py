@@ -62,6 +62,8 @@ def test_parts_without_ids_are_read_as_those_of_gemini() -> None:
     assert [(item.content, item.failed) for item in blocks.results] == [("no walls", True), ('{"walls":36}', False)]
     assert (blocks.reasoning, blocks.other) == ("Count.", ["picture"])
     assert unread.counts == {"part of no known kind": 1}
+    (asked,) = prompt_of({"contents": [{"parts": [{"text": "go"}]}]}, Unread())  # without a role, too
+    assert (asked.role, asked.content) == ("user", "go")
 
 
 def test_keys_of_newer_models_are_known() -> None:

@@ -68,10 +68,11 @@ def is_item(value: Any) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """True for a message in any format: with a known role and contents, of LangChain, or an item of
-    the Responses interface."""
+    """True for a message in any format: with a known role (or none, in Gemini's) and contents, of
+    LangChain, or an item of the Responses interface."""
     fields = as_dict(value)
-    known = isinstance(fields.get("role"), str) and fields["role"] in ROLES
+    role = fields.get("role", "user" if "parts" in fields else None)
+    known = isinstance(role, str) and role in ROLES
     filled = not _CONTENTS.isdisjoint(fields)
     return (known and filled) or is_langchain(value) or is_item(value)
 
