@@ -29,7 +29,7 @@ _MODULE = "bench.plugins.child"  # whose `main` a child runs
 _LINE, _SHOWN = 1 << 16, 1_000_000
 _MORE = f"\n(only the first {_SHOWN:,} characters of what such code prints are shown)\n"
 _START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
-_OF_CI = ("ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_")
+_OF_CI = "ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_"
 _LATE = "a call took more than {0.call_s:g} s — make it faster, or raise --limit call=N"
 _LONG = (
     "its answers, and what it counts, have more than {0.answer_bytes:,} bytes"
@@ -47,17 +47,11 @@ class Child:
     requests of each session, `answer(link, *about, *request)` → bytes.
 
     It starts before the first session, and again after it died. `prepare` and its arguments can be
-    pickled. A forked process, and a copy, has a child of its own. With `other_hashes` its sets are
-    in another order than PYTHONHASHSEED sets.
+    pickled. A forked process, and a copy, has a child of its own, whose sets are in another order.
     """
 
-    def __init__(
-        self,
-        prepare: Callable[[], Any],
-        limits: Limits | None = None,
-        other_hashes: bool = False,
-    ) -> None:
-        self._given = prepare, limits or Limits(), other_hashes
+    def __init__(self, prepare: Callable[[], Any], limits: Limits | None = None) -> None:
+        self._given = prepare, limits or Limits()
         self._late: set[tuple[Hashable, ...]] = set()  # what late sessions were about
         self._owner = 0  # the process that started it; 0 before
         self._last: Session | None = None
@@ -93,8 +87,7 @@ class Child:
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
         self._owner = os.getpid()
         self._control, theirs = socket.socketpair()
-        prepare, limits, other_hashes = self._given
-        request = pickle.dumps((prepare, limits), pickle.HIGHEST_PROTOCOL)
+        request = pickle.dumps(self._given, pickle.HIGHEST_PROTOCOL)
         same_path = f"import sys; sys.path[:] = {sys.path!r}"
         call = f"main({theirs.fileno()}, {len(request)})"
         self._process = subprocess.Popen(
@@ -103,7 +96,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=[theirs.fileno()],
-            env=_environment(other_hashes),
+            env=_environment(),
             start_new_session=True,
         )
         theirs.close()
@@ -121,7 +114,7 @@ class Child:
         here, there = socket.socketpair()
         with there, contextlib.suppress(OSError):  # the child died: nobody has the other end
             socket.send_fds(self._control, [b"\0"], [there.fileno()])
-        _, limits, _ = self._given
+        _, limits = self._given
         return Session(here, limits, self._process)
 
     def stop(self) -> None:
@@ -151,13 +144,13 @@ def _end(
     control.close()
 
 
-def _environment(other_hashes: bool) -> dict[str, str]:
-    """The environment of a child: this one without what a CI system sets.
+def _environment() -> dict[str, str]:
+    """The environment of a child: this one without the seed of hashes, and without what a CI system
+    sets: tokens, and the names of files from which it takes commands.
 
-    These are tokens, and the names of files from which it takes commands. The child makes its own
-    folder in TMPDIR.
+    The child makes its own folder in TMPDIR.
     """
-    left_out = (*_OF_CI, "PYTHONHASHSEED") if other_hashes else _OF_CI
+    left_out = *_OF_CI, "PYTHONHASHSEED"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
     prints = {"PYTHONIOENCODING": "utf-8:backslashreplace"}  # whatever text it is
     return {**kept, **prints, "TMPDIR": tempfile.gettempdir()}

@@ -78,9 +78,9 @@ class Lists:
         """The history that was sent last."""
         return self._known["messages"][0]
 
-    def answered(self, messages: Sequence[Message]) -> None:
+    def answered(self, messages: list[Message]) -> None:
         """Know the history that the plug-in made of the last one."""
-        self._known["messages"].append(list(messages))
+        self._known["messages"].append(messages)
 
 
 def _copied(item: Any) -> Any:
@@ -262,7 +262,8 @@ def _history_answer(answer: NewHistory, lists: Lists) -> HistoryAnswer:
             raise StrategyError(f"{what}, got {type(message).__name__}")
         return places.get(id(message), message)
 
-    lists.answered(answer.messages)
-    messages = [*map(place_of, answer.messages)]
+    made = [*answer.messages]
+    lists.answered(made)
+    messages = [*map(place_of, made)]
     written = [([*map(place_of, each.read)], each.text) for each in answer.written]
     return HistoryAnswer(messages, written, dict(answer.parts))

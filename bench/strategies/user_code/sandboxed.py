@@ -83,7 +83,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     prepare = functools.partial(load, tuple(map(_sent, given)), place)
     limits = Limits(hidden=place.hidden)
-    child, another = Child(prepare, limits), Child(prepare, limits, other_hashes=True)
+    child, another = Child(prepare, limits), Child(prepare, limits)
     try:
         with child.session(DESCRIBE) as session:
             found = msgspec.json.decode(session.ask(), type=Descriptions)
