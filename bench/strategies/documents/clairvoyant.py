@@ -90,20 +90,23 @@ def _facts_as_text(facts: tuple[str, ...], fields: Mapping[str, int], future: Fu
 
 
 def densest(facts: tuple[str, ...], future: Future) -> str:
-    """One short line with every fact; facts that are part of others are not repeated.
+    """One short line with every fact; facts that are part of others in it are not repeated.
 
     >>> from bench.evidence.contents import TraceContents
     >>> from bench.evidence.index import index_trace
     >>> from bench.model import ModelTurn, Source, Trace, UserTurn
-    >>> facts = "src/a.py", "/x/src/a.py", "471"
-    >>> text = " ".join(facts)
+    >>> text = "It was set up in November 2023."
     >>> steps = UserTurn(index=0, content=text), ModelTurn(index=1, content=text)
     >>> trace = Trace(id="t", source=Source(format="native"), steps=steps)
-    >>> densest(facts, Future(trace, index_trace(trace), TraceContents(trace)))
-    '/x/src/a.py 471'
+    >>> future = Future(trace, index_trace(trace), TraceContents(trace))
+    >>> densest(tuple(need.fact for need in future.needs), future)
+    'November it was set up in november 2023'
     """
-    among = set(facts)
-    kept = [fact for fact in facts if among.isdisjoint(future.longer.get(fact, ()))]
+    among: set[str] = set()
+    for fact in sorted(facts, key=len, reverse=True):
+        if among.isdisjoint(future.longer.get(fact, ())):
+            among.add(fact)
+    kept = [fact for fact in facts if fact in among]
     line = " ".join(kept)
     mark = (
         "" if future.search.texts.plain(line) == line else ">"
