@@ -19,7 +19,7 @@ from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
-from ..text.lossless import write_tables
+from ..text.lossless import exact_json, write_tables
 from ..text.notices import without_notices
 from ..text.same_data import data_of, same_form
 from ..text.tables import TextTables, tables_in
@@ -178,6 +178,10 @@ class TraceContents:
         return same_form(value, in_cells=in_cells)
 
     @memo
+    def _as_json(self, step: int) -> str:
+        return exact_json(self.value(step))
+
+    @memo
     def _with_tables(self, step: int) -> str:
         """The data of a result with its tables as CSV, as the bench writes them."""
         return write_tables(decode_strings(self.value(step)))
@@ -187,7 +191,7 @@ class TraceContents:
         and the lines beside its table; None if it lacks one of these."""
         if not self.fields(step).fields:
             return None
-        if text == self._with_tables(step):
+        if text == self._as_json(step) or ("@table" in text and text == self._with_tables(step)):
             return []
         if (shown := data_of(text)) is None:
             return None

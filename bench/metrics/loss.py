@@ -18,7 +18,8 @@ def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     0–1, the mean over results with a later prompt in their thread. The place is `shown` (any
     message of the first prompt after the result), `end` (any message of the last prompt of its
     thread), or `stored` (the value that a later step can read back from the store). An untruncated
-    result has lost nothing. No such result: nothing to measure.
+    result has lost nothing. Of more than a million characters a sample of the lines is read. No such
+    result: nothing to measure.
 
     Source: the recall of a set of keywords, as in "needle in a haystack" tests (Kamradt 2023)
 

@@ -31,11 +31,13 @@ def exact_json(value: Any) -> str:
     >>> exact_json([1e-9, None, "é"]), exact_json(["é", float("inf")])
     ('[1e-9,null,"é"]', '["é",Infinity]')
     """
-    try:
-        json.dumps(value, allow_nan=False)
-    except ValueError:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return compact_json(value)
+    written = compact_json(value)
+    if "null" in written:  # which also stands for NaN and infinities
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return written
 
 
 def write_tables(value: Any) -> str:
