@@ -282,7 +282,9 @@ def example_about(
         Ranked(
             strategy=name,
             verdict={"recorded": "keep", "external": "ship"}.get(name, "loses too much"),
-            rules=(RuleResult(rule=answers, passed=share == 1, metric=metric, value=share, limit=1.0),),
+            rules=(RuleResult(rule=answers, passed=share == 1, metric=metric, value=share, limit=1.0),)
+            if name != "recorded"
+            else (),
         )
         for name, share in shares.items()
     )  # type: ignore[arg-type]

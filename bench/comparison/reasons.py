@@ -11,19 +11,6 @@ from .certainty import EQUAL, FEWEST
 from .rules import GAINS, asked_by, is_sure
 from .wording import costs, sample
 
-_FIGURES = {
-    "needed.missed_turn_rate": ("{} of turns miss something", "turns"),
-    "needed.recall.far": ("{} of old facts are kept", "facts"),
-    "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "results"),
-    "loss.fact_recall.stored": ("keeps {} of the facts in the store", "results"),
-    "probes.recall": ("answers {} of the questions", "questions"),
-    "findings.agreement": ("leaves {} of the evaluator's judgements unchanged", "judgements"),
-    "routing.accuracy": ("takes the expected route in {} of the decisions", "decisions"),
-    "routing.selection_top1": ("finds the right script first for {} of the requests", "requests"),
-    "routing.unreset_states": ("leaves the state uncleared after {} of the replies", "replies"),
-}
-"""The words for the figures of rules on shares, and what a share is of."""
-
 _NOTHING_MISSED = "nothing that a turn used would be missing"
 _LOSSES: dict[Rule, str] = {"needed": "missed turns", "far": "old facts"}
 """The short names of what a strategy may lose of the prompts."""
@@ -46,26 +33,21 @@ def figure_in_words(result: RuleResult) -> str:
     """
     if result.rule == "needed" and result.value == 0:
         return _NOTHING_MISSED
-    return _figure(result)[0].format(percent(result.value))
-
-
-def _figure(result: RuleResult) -> tuple[str, str]:
-    """The words and the noun for the figure of a rule; of a metric without words, which may come
-    from a file, only the figure."""
-    return _FIGURES.get(result.metric, ("{}", ""))
+    words = asked_by(result).figures.get(result.metric, "{}")  # a file may have any metric
+    return words.format(percent(result.value))
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
     """What a share is of in all runs: "6 of 204 turns", or what the mean is over where that is
     another share; "" where it is not known."""
-    noun, hits = _figure(result)[1], result.hits or 0.0
-    if not (noun and result.of):
+    things, hits = asked_by(result).things, result.hits or 0.0
+    if not (things and result.of):
         return ""
     differs = abs(hits / result.of - (result.value or 0.0)) >= _POINTS
     if differs or abs(hits - round(hits)) > 1e-6:
         tasks = sample(advice, result.tasks or advice.tasks)
-        return f"mean over {tasks}, {count(result.of)} {noun}"
-    return f"{count(round(hits))} of {count(result.of)} {noun}"
+        return f"mean over {tasks}, {count(result.of)} {things}"
+    return f"{count(round(hits))} of {count(result.of)} {things}"
 
 
 def interval_in_words(result: RuleResult) -> str:
@@ -80,7 +62,7 @@ def limit_in_words(result: RuleResult) -> str:
     ('at least 90%', '0')
     """
     asked = asked_by(result)
-    if asked.noun or not asked.metrics:
+    if asked.noun or not asked.figures:
         return count(result.limit) if asked.noun else percent(result.limit)
     return f"at {'least' if asked.better == 'higher' else 'most'} {percent(result.limit)}"
 
@@ -110,7 +92,7 @@ def rule_failed(result: RuleResult) -> str:
     value = percent(result.value)
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    return f"{_figure(result)[0].format(value)}, {_beyond(result)}"
+    return f"{asked.figures.get(result.metric, '{}').format(value)}, {_beyond(result)}"
 
 
 def _beyond(result: RuleResult) -> str:

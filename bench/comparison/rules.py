@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec.structs import replace
@@ -28,9 +28,9 @@ class DecisionRule:
 
     A rule with a `refusal` searches texts: its refusal follows a count of `noun`, or a share of the
     texts where the rule reads prose; `example` quotes the first text that was found, and the
-    original in its place. Any other rule has a limit on a share (or a mean), of the first of its
-    metrics that was measured. With a `slot` it is asked only of strategies that fill it, and its
-    limit is today's value.
+    original in its place. Any other rule has a limit on a share of some `things`, of the first of
+    its metrics that was measured; `figures` are the words for each. With a `slot` it is asked only
+    of strategies that fill it, and its limit is today's value.
     """
 
     rule: Rule
@@ -39,7 +39,8 @@ class DecisionRule:
     refusal: str = ""
     noun: str = ""
     example: str = "such as {}"
-    metrics: tuple[str, ...] = ()
+    figures: Mapping[str, str] = field(default_factory=dict)
+    things: str = ""
     limit: float = 1.0
     slot: str = ""
     better: Literal["lower", "higher"] = "higher"
@@ -70,26 +71,40 @@ TABLE: tuple[DecisionRule, ...] = (
         example="shown as {}",
     ),
     DecisionRule(
-        "needed", _LOSS, "missed turns", metrics=("needed.missed_turn_rate",),
-        limit=MAX_FAULT_RATE, better="lower",
-    ),
-    DecisionRule("far", _LOSS, "old facts kept", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
-    DecisionRule(
-        "stored", _LOSS, "fields kept in the store", slot="store",
-        metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"),
-    ),
-    DecisionRule("stored", _LOSS, "questions answered", metrics=("probes.recall",), slot="store"),
-    DecisionRule(
-        "judged", _LOSS, "judgements unchanged", metrics=("findings.agreement",), slot="evaluator"
+        "needed", _LOSS, "missed turns", things="turns", limit=MAX_FAULT_RATE, better="lower",
+        figures={"needed.missed_turn_rate": "{} of turns miss something"},
     ),
     DecisionRule(
-        "routed", _LOSS, "right scripts found first", slot="routers",
-        metrics=("routing.selection_top1",),
+        "far", _LOSS, "old facts kept", things="facts", limit=MIN_FAR_RECALL,
+        figures={"needed.recall.far": "{} of old facts are kept"},
     ),
-    DecisionRule("routed", _LOSS, "routes as expected", slot="routers", metrics=("routing.accuracy",)),
     DecisionRule(
-        "routed", _LOSS, "replies that leave the task's state uncleared", slot="consumer",
-        metrics=("routing.unreset_states",), better="lower",
+        "stored", _LOSS, "fields kept in the store", things="results", slot="store",
+        figures={
+            "loss.leaf_recall.stored": "keeps {} of the fields in the store",
+            "loss.fact_recall.stored": "keeps {} of the facts in the store",
+        },
+    ),
+    DecisionRule(
+        "stored", _LOSS, "questions answered", things="questions", slot="store",
+        figures={"probes.recall": "answers {} of the questions"},
+    ),
+    DecisionRule(
+        "judged", _LOSS, "judgements unchanged", things="judgements", slot="evaluator",
+        figures={"findings.agreement": "leaves {} of the evaluator's judgements unchanged"},
+    ),
+    DecisionRule(
+        "routed", _LOSS, "right scripts found first", things="requests", slot="routers",
+        figures={"routing.selection_top1": "finds the right script first for {} of the requests"},
+    ),
+    DecisionRule(
+        "routed", _LOSS, "routes as expected", things="decisions", slot="routers",
+        figures={"routing.accuracy": "takes the expected route in {} of the decisions"},
+    ),
+    DecisionRule(
+        "routed", _LOSS, "replies that leave the task's state uncleared", things="replies",
+        slot="consumer", better="lower",
+        figures={"routing.unreset_states": "leaves the state uncleared after {} of the replies"},
     ),
     DecisionRule("better", "not certain", "lower end of the 95% interval of the gain on today"),
     DecisionRule("cheaper", "not certain", "upper end of the 95% interval of the price, against today's"),
@@ -104,7 +119,7 @@ rates.
 def asked_by(result: RuleResult) -> DecisionRule:
     """The entry of the table that a result is of."""
     of_rule = [asked for asked in TABLE if asked.rule == result.rule]
-    return next((asked for asked in of_rule if result.metric in asked.metrics), of_rule[0])
+    return next((asked for asked in of_rule if result.metric in asked.figures), of_rule[0])
 
 
 GAINS: tuple[Rule, ...] = ("better", "cheaper")
@@ -186,7 +201,7 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
 def is_sure(result: RuleResult) -> bool:
     """True if a refusal by a rule is certain; False if more runs could decide otherwise."""
     asked, limit = asked_by(result), result.limit or 0.0
-    if not asked.metrics or (result.tasks and limit in (0, 1)):
+    if not asked.figures or (result.tasks and limit in (0, 1)):
         return True  # what was found is there, and any loss is beyond such a limit
     if result.tasks < FEWEST or asked.slot:
         return False
@@ -261,7 +276,7 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
     A share that could not be measured does not pass, except for *far* if nothing old was needed.
     """
     lower = asked.better == "lower"
-    measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
+    measured = [(metric, runs.share(strategy, metric)) for metric in asked.figures]
     metric, share = next(((name, share) for name, share in measured if share.weight), measured[0])
     hits, of = runs.counts(strategy, metric)
     result = RuleResult(rule=asked.rule, metric=metric, passed=False, hits=hits, of=of)

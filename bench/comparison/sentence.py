@@ -10,7 +10,7 @@ import math
 
 from msgspec.structs import replace
 
-from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
 from ..text.wording import count, listed, percent, sentence_case
 from .reasons import (
     behind_in_words,
@@ -63,8 +63,8 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
     """The strategy to ship, else the one that comes closest: of a store, evaluator or router the
     best, else the cheapest that no rule refuses, or the one asked about."""
     if advice.answers != "savings":
-        figures = [item for item, _ in figures_of(advice)]
-        return next(iter([*figures, *filter(None, [advice.item(advice.advised)])]), None)
+        measured = (item for item in advice.tried if advice.figure(item))
+        return next(measured, advice.item(advice.advised))
     acting = [item for item in advice.tried if "inactive" not in item.marks]
 
     def place(item: Ranked) -> tuple[bool | float, ...]:
@@ -74,18 +74,6 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
         return is_other, saving == math.inf, verdict in REFUSED, is_unasked, saving
 
     return min(acting, key=place, default=None)
-
-
-def figure_of(item: Ranked, advice: Advice) -> RuleResult | None:
-    """The figure of a store, evaluator or router that answers the question; None without one."""
-    result = item.result(advice.answers)
-    return result if result and result.value is not None else None
-
-
-def figures_of(advice: Advice) -> list[tuple[Ranked, RuleResult]]:
-    """The strategies whose store, evaluator or router was measured, each with its figure, the best
-    first."""
-    return [(item, figure) for item in advice.tried if (figure := figure_of(item, advice))]
 
 
 def _condition(item: Ranked, advice: Advice) -> str:
@@ -100,7 +88,7 @@ def _condition(item: Ranked, advice: Advice) -> str:
 
 def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
     """The answer to a question about one strategy; in a word if the sentence is about it too."""
-    figure = figure_of(item, advice)
+    figure = advice.figure(item)
     word = {"not certain": "Not certain", "ship": "Yes"}.get(item.verdict, "No")
     if figure and is_unknown_today(item):
         word = "Yes" if is_best(figure) else "Partly"
@@ -160,7 +148,7 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
 def _figure(item: Ranked, advice: Advice) -> str:
     """The figure of a store, evaluator or router in words, with what stands behind it; "" if the
     question is about savings."""
-    result = figure_of(item, advice)
+    result = advice.figure(item)
     about = result and behind_in_words(item, result, advice)
     return figure_in_words(result) + (f" ({about})" if about else "") if result else ""
 

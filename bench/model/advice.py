@@ -161,6 +161,12 @@ class Advice(Value, frozen=True, kw_only=True):
         """The strategy of a name; None without one."""
         return next((item for item in self.ranked if item.strategy == strategy), None)
 
+    def figure(self, item: Ranked) -> RuleResult | None:
+        """The figure of a store, evaluator or router that answers the question; None without
+        one."""
+        result = item.result(self.answers)
+        return result if result and result.value is not None else None
+
     @property
     def todays_price(self) -> Price | None:
         """The price of what runs today that decides; None where it is not known."""

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import zip_longest
 
 from ..comparison.prices import METRICS
-from ..comparison.sentence import figures_of
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, change, pricing_of, quantity, sample, unseen
 from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
@@ -89,10 +88,10 @@ class Reading:
         return " to ".join(map(change, price.interval or ()))
 
     @cached_property
-    def figures(self) -> list[tuple[Ranked, RuleResult]]:
-        """The strategies with the figure of a store, evaluator or router that answers the question;
-        none if that is about savings."""
-        return figures_of(self.advice)
+    def figure(self) -> RuleResult | None:
+        """The first figure of a store, evaluator or router that answers the question; None if that
+        is about savings, or nothing was measured."""
+        return next(filter(None, map(self.advice.figure, self.advice.tried)), None)
 
     @cached_property
     def is_shaped(self) -> bool:

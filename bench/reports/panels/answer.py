@@ -63,7 +63,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     if not reading.ranked:
         return
     yield muted(f"{reading.measured_on()} {REPLAY_LIMIT}")
-    chart = None if reading.figures else scatter(reading)
+    chart = None if reading.figure else scatter(reading)
     yield Figures(tuple(_figures(reading)), chart)
     if use := _use(reading):
         yield Prose(use, "use")
@@ -124,7 +124,7 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     or routers comes first."""
     advice = reading.advice
     item = advice.item(advice.subject) or (advice.tried or advice.ranked)[0]
-    asked = {item.strategy: result for item, result in reading.figures}.get(item.strategy)
+    asked = advice.figure(item)
     needed = next((it for it in item.rules if it.rule == "needed" and it.value is not None), None)
     broken = item.failed if item.verdict in REFUSED else None
     if asked:
@@ -145,7 +145,7 @@ def _cheapest_rejected(reading: Reading) -> Ranked | None:
     refused = (it for it in advice.tried if it.verdict in REFUSED)
     others = (it for it in refused if it.strategy != advice.subject)
     priced = [(price.per_run, it) for it in others if (price := it.price)]
-    return min(priced, key=itemgetter(0))[1] if priced and not reading.figures else None
+    return min(priced, key=itemgetter(0))[1] if priced and not reading.figure else None
 
 
 def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
@@ -192,26 +192,25 @@ def _strategies(reading: Reading) -> Table:
 
     Its caption names the strategies that changed nothing.
     """
-    figures = {item.strategy: result for item, result in reading.figures}
-    metric = next((result.metric for result in figures.values()), "")
-    measure = next((asked_by(result).measure for result in figures.values()), "")
+    figure = reading.figure
+    metric, measure = (figure.metric, asked_by(figure).measure) if figure else ("", "")
     prices = [price for item in reading.ranked if (price := item.price)]
     ends = [end - 1 for price in prices for end in price.interval or ()]
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
     rows = []
-    idle = (item.strategy for item in reading.ranked if "inactive" in item.marks)
-    inactive = [name for name in idle if name not in figures]
+    idle = (item for item in reading.ranked if "inactive" in item.marks)
+    inactive = [item.strategy for item in idle if not reading.advice.figure(item)]
     for item in reading.ranked:
         if item.strategy in inactive:
             continue
         mark, price = reading.mark(item.strategy), item.price
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         row = [Cell(reading.title(item.strategy), about, mark=mark)]
-        result, value = figures.get(item.strategy), reading.value(item.strategy, metric)
+        result, value = reading.advice.figure(item), reading.value(item.strategy, metric)
         basis = basis_in_words(result, reading.advice) if result else ""
         row += [Cell("–" if value is None else percent(value), basis)]
         if reading.is_shaped:
-            tone: Tone = "" if item.condition or figures else TONE_OF[mark]
+            tone: Tone = "" if item.condition or figure else TONE_OF[mark]
             row += [
                 _price_cell(reading, price, mark, tone),
                 Cell(chart=_range(reading, item, scale)),
