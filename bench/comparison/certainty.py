@@ -35,11 +35,11 @@ class Estimate(Value, frozen=True):
     """A figure with its certainty, from the figures that remain without each of some tasks.
 
     `end` is the worse end of its one-sided 97.5 % interval, `p` the p-value of "it is no better
-    than today". Both say nothing where there is no interval: the end is infinite, and `p` is 1.
+    than today". Fewer than `FEWEST` tasks have no interval: `p` is 1.
     """
 
     value: float
-    end: float
+    end: float | None = None
     p: float = 1.0
 
 
@@ -47,38 +47,37 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Estimate | 
     """The ratio of the totals of two lists of the same tasks, where less is better; None without a
     positive total.
 
-    Fewer than two tasks have no interval, and none has a task with all of a total.
+    There is no interval where a task has all of a total.
 
     >>> ratio = ratio_of_totals([10.0, 20.0, 30.0, 15.0, 12.0, 9.0], [8.0, 17.0, 22.0, 13.0, 9.0, 7.0])
     >>> round(ratio.value, 3), round(ratio.end, 3), ratio.p < 0.001
     (0.792, 0.876, True)
     >>> ratio_of_totals([1.0, 2.0], [0.5, 1.0]), ratio_of_totals([0.0], [1.0])
-    (Estimate(value=0.5, end=0.5, p=0.0), None)
+    (Estimate(value=0.5, end=None, p=1.0), None)
     """
     old_total, new_total = math.fsum(today), math.fsum(new)
     if old_total <= 0 or not math.isfinite(old_total + new_total):
         return None
     ratio = new_total / old_total
     left = [(old_total - old, new_total - own) for old, own in zip(today, new, strict=True)]
-    if len(left) < 2 or any(old <= 0 or own <= 0 for old, own in left):
-        return Estimate(ratio, math.inf)
+    if len(left) < FEWEST or any(old <= 0 or own <= 0 for old, own in left):
+        return Estimate(ratio)
     end, p = _jackknife(math.log(ratio), [math.log(own / old) for old, own in left])
     return Estimate(ratio, math.exp(min(end, 700.0)), p)
 
 
 def mean_gain(gains: Sequence[float]) -> Estimate:
-    """The mean of the gains of some tasks, where more is better; without an interval for fewer than
-    two.
+    """The mean of the gains of some tasks, where more is better; 0 for none.
 
     >>> gain = mean_gain([0.1, 0.3, 0.2, 0.2, 0.1, 0.3])
     >>> round(gain.value, 3), round(gain.end, 3), gain.p < 0.01
     (0.2, 0.106, True)
-    >>> mean_gain([0.5, 0.5]), mean_gain([0.5]).p
-    (Estimate(value=0.5, end=0.5, p=0.0), 1.0)
+    >>> mean_gain([0.5] * 6), mean_gain([0.5] * 5)
+    (Estimate(value=0.5, end=0.5, p=0.0), Estimate(value=0.5, end=None, p=1.0))
     """
     n, total = len(gains), math.fsum(gains)
-    if n < 2:
-        return Estimate(total, -math.inf)
+    if n < FEWEST:
+        return Estimate(total / max(n, 1))
     end, p = _jackknife(-total / n, [(gain - total) / (n - 1) for gain in gains])
     return Estimate(total / n, -end, p)
 
@@ -103,7 +102,7 @@ def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
     >>> interval_of_share([0.0] * 6)
     """
     mean = mean_gain(shares)
-    if len(shares) < FEWEST or mean.end == mean.value:
+    if mean.end is None or mean.end == mean.value:
         return None
     return max(mean.end, 0.0), min(2 * mean.value - mean.end, 1.0)
 
@@ -122,11 +121,6 @@ def corrected_for_tries(tries: Mapping[Key, tuple[tuple[float, ...], float]]) ->
         left = len(p_values) - len(corrected)
         corrected[values] = least = min(1.0, max(least, p_values[values] * left))
     return {name: corrected[values] for name, (values, _) in tries.items()}
-
-
-def certain(corrected: float, tasks: int) -> bool:
-    """True if a corrected p-value over this many tasks makes a gain certain."""
-    return corrected <= ALPHA and tasks >= FEWEST
 
 
 def cannot_rule_out(tasks: int) -> float | None:

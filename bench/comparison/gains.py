@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ..model.advice import TODAY, Advice, Ranked, RuleResult
 from ..model.scores import Finding
 from ..text.wording import listed
-from .certainty import FEWEST, Estimate, certain, corrected_for_tries, mean_gain
+from .certainty import ALPHA, Estimate, corrected_for_tries, mean_gain
 from .rules import ROUNDING, TABLE, asked_by, finite, merit, slots_in_spec
 from .totals import Runs
 
@@ -52,15 +51,15 @@ def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, Ru
             better[name] = RuleResult(
                 rule="better",
                 metric=figures[name].metric,
-                passed=gain.is_certain,
-                value=gain.estimate.end if gain.tasks >= FEWEST else None,
+                passed=gain.p <= ALPHA,
+                value=gain.end,
                 limit=0.0,
             )
         return better
     ordered = sorted(figures, key=lambda name: (-merit(figures[name]), name))
     pairs = _gains(runs, figures, combinations(ordered, 2))  # all, since the best was chosen
     worse = [
-        f"`{it}`" for (best, it), gain in pairs.items() if best == ordered[0] and gain.is_certain
+        f"`{it}`" for (best, it), gain in pairs.items() if best == ordered[0] and gain.p <= ALPHA
     ]
     than = f"; it is certainly better than {listed(worse, 3)}" if worse else ""
     for name in ordered:
@@ -68,18 +67,11 @@ def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, Ru
     return better
 
 
-class _Gain(NamedTuple):
-    """How much better one strategy is than another one, over the tasks of both."""
-
-    estimate: Estimate
-    tasks: int
-    is_certain: bool
-
-
 def _gains(
     runs: Runs, figures: Mapping[str, RuleResult], pairs: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], _Gain]:
-    """The gain of the first strategy of each pair whose figures differ; every pair is a try."""
+) -> dict[tuple[str, str], Estimate]:
+    """The gain of the first strategy of each pair whose figures differ, its p-value
+    corrected over all of them."""
     differing: dict[tuple[str, str], tuple[float, ...]] = {}
     for pair in pairs:
         figure = figures[pair[0]]
@@ -90,10 +82,7 @@ def _gains(
             differing[pair] = gains
     found = {pair: mean_gain(gains) for pair, gains in differing.items()}
     corrected = corrected_for_tries({it: (differing[it], gain.p) for it, gain in found.items()})
-    return {
-        pair: _Gain(gain, len(differing[pair]), certain(corrected[pair], len(differing[pair])))
-        for pair, gain in found.items()
-    }
+    return {pair: replace(gain, p=corrected[pair]) for pair, gain in found.items()}
 
 
 def _unknown(metric: str, why: str) -> RuleResult:

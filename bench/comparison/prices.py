@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ..model.advice import NOISE, REFUSED, TODAY, Basis, Price, Ranked
-from .certainty import FEWEST, certain, corrected_for_tries, leave_one_out, ratio_of_totals
+from .certainty import ALPHA, corrected_for_tries, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs
 
@@ -40,7 +40,7 @@ def prices_of(runs: Runs, names: Sequence[str], metric: str) -> dict[str, Price]
         name: Price(unit=unit, per_run=math.fsum(own) / max(1, len(runs.all)))
         for name, own in costs.items()
     }
-    today, tasks = costs.pop(TODAY, ()), len(runs.tasks)
+    today = costs.pop(TODAY, ())
     found = ((name, ratio_of_totals(today, own) if today else None) for name, own in costs.items())
     ratios = {name: ratio for name, ratio in found if ratio is not None}
     tries = {it: (tuple(costs[it]), ratio.p) for it, ratio in ratios.items() if costs[it] != today}
@@ -50,9 +50,9 @@ def prices_of(runs: Runs, names: Sequence[str], metric: str) -> dict[str, Price]
         prices[name] = replace(
             prices[name],
             ratio=ratio.value,
-            high=ratio.end if math.isfinite(ratio.end) and tasks >= FEWEST else None,
+            high=ratio.end,
             p=p,
-            certain=ratio.value < 1 - NOISE and certain(p, tasks),
+            certain=ratio.value < 1 - NOISE and p <= ALPHA,
         )
     return prices
 
