@@ -110,8 +110,8 @@ def _obstacles(
         return
     if name not in compared.everyone:
         yield "undecided", f"no strategy is called {name!r}", None
-    for run, finding, unstable in against.all.failures(name):
-        yield "undecided" if unstable else "fail", f"{name}: {finding.text}", run
+    for finding, unstable in against.all.failures(name):
+        yield "undecided" if unstable else "fail", f"{name}: {finding.text}", finding.run
     if base is None:
         if not is_limit:
             yield "skipped", _NO_BASELINE, None

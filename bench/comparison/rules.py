@@ -218,7 +218,7 @@ def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
 
     If a run failed, its gates are not counted again.
     """
-    failures = list(runs.failures(strategy))
+    failures = [finding for finding, _ in runs.failures(strategy)]
     count = len(failures) or len(failed_gates)
     return RuleResult(
         rule="ran",
@@ -226,7 +226,7 @@ def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
         passed=count == 0,
         value=float(count),
         limit=0.0,
-        findings=tuple(replace(finding, run=run) for run, finding, _ in failures[:FINDINGS]),
+        findings=tuple(failures[:FINDINGS]),
     )
 
 

@@ -42,18 +42,18 @@ class Runs:
         number = None if score is None else score.numbers.get(metric)
         return None if number is None or number.weight == 0 else number
 
-    def failures(self, strategy: str) -> Iterator[tuple[str, Finding, bool]]:
-        """Yield the runs on which a strategy failed, each with the finding; True if it was only
-        unstable."""
+    def failures(self, strategy: str) -> Iterator[tuple[Finding, bool]]:
+        """Yield a finding for each run on which a strategy failed; True if it was only unstable."""
         for run in self.all:
             score = self.score(run, strategy)
             if score is None:
-                yield run.id, Finding(None, "was not replayed"), False
+                yield Finding(None, "was not replayed", run=run.id), False
             elif score.failure is not None:
-                yield run.id, Finding(score.failure.step, score.failure.error), False
+                failure = score.failure
+                yield Finding(failure.step, failure.error, run=run.id), False
             elif score.unstable_at is not None:
                 why = "gave something else when it was replayed again"
-                yield run.id, Finding(score.unstable_at, why), True
+                yield Finding(score.unstable_at, why, run=run.id), True
 
     def by_task(self, strategy: str, metric: str) -> list[float] | None:
         """The total of each task, in order; None if a run has no finite value."""

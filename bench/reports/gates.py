@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..comparison.prices import METRICS
 from ..comparison.wording import quantity
 from ..model.compared import Compared, GateResult
 from ..text.wording import count, counted, sentence_case
@@ -24,8 +25,9 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     first = reading.failed_gates[0]
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
     words, saved = f"{sentence_case(gate_in_words(reading, first))}.", ""
-    move = reading.move(first.strategy, reading.price_metric)
-    is_lost = first.outcome == "fail" and first.rule.metric != reading.price_metric
+    price = METRICS[reading.advice.basis]["cached"]
+    move = reading.move(first.strategy, price)
+    is_lost = first.outcome == "fail" and first.rule.metric != price
     if is_lost and move is not None and move.better:
         values = (move.before, move.after)
         was, now = (reading.stated(value, move.metric, reading.shared_runs) for value in values)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 
-from ..comparison.prices import METRICS
 from ..comparison.totals import Runs, value_of
-from ..comparison.wording import Pricing, change, pricing_of, quantity, sample, unseen
+from ..comparison.wording import Pricing, change, pricing_of, quantity, unseen
 from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
 from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Rule
+from ..model.scores import MeasuredRun, Number
 from ..text.wording import counted, shortened
 from .charts import Mark
 
@@ -44,11 +43,6 @@ class Reading:
     def advice(self) -> Advice:
         """The advice."""
         return self.compared.advice
-
-    @property
-    def ranked(self) -> tuple[Ranked, ...]:
-        """The strategies in the order of the advice."""
-        return self.advice.ranked
 
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""
@@ -96,17 +90,12 @@ class Reading:
     @cached_property
     def is_shaped(self) -> bool:
         """True if the question is about prompts, or some strategy changes what they cost or miss."""
-        return self.advice.answers == "savings" or any(map(self.shapes_prompts, self.ranked))
+        return self.advice.answers == "savings" or any(map(self.shapes_prompts, self.advice.ranked))
 
     def shapes_prompts(self, item: Ranked) -> bool:
         """True if a strategy's prompts cost or miss something else than today's."""
         price = item.price
         return bool(item.missed_turns) or (price is not None and price.ratio not in (None, 1))
-
-    @property
-    def price_metric(self) -> str:
-        """The metric of the price that decides."""
-        return METRICS[self.advice.basis]["cached"]
 
     @property
     def counts_tokens(self) -> bool:
@@ -140,29 +129,14 @@ class Reading:
         others = f" ({counted(copies, 'copy', 'copies')} not counted)" if copies else ""
         return f"{counted(runs, 'different run' if copies else 'run')}{of_tasks}{others}"
 
-    @property
-    def sample(self) -> str:
-        """The number of tasks in words, or of runs if each run is its own task."""
-        return sample(self.advice)
-
     def measured_on(self, basis: str = "") -> str:
         """A sentence on the runs that were measured, and what they cannot show."""
         return f"Measured on {self.size}{basis}; {unseen(self.advice) or 'others may differ'}."
 
-    def limit(self, rule: Rule) -> float | None:
-        """The limit of a rule, which all strategies share; None without one."""
-        results = (result for item in self.ranked for result in item.rules)
-        limits = (it.limit for it in results if it.rule == rule)
-        return next((limit for limit in limits if limit is not None), None)
-
-    def value(self, strategy: str, metric: str) -> float | None:
-        """The value of one number over all runs; None if it was not measured."""
-        return value_of(self.compared.totals.get(strategy, {}).get(metric))
-
-    def least(self, strategy: str, metric: str) -> str:
-        """Why a number over all runs is only the least that it can be; "" if it is exact."""
+    def number(self, strategy: str, metric: str) -> Number | None:
+        """One number over all runs; None if it was not measured."""
         number = self.compared.totals.get(strategy, {}).get(metric)
-        return number.reason if number and number.value is not None else ""
+        return None if value_of(number) is None else number
 
     def at(self, run: MeasuredRun, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None if it was not measured."""

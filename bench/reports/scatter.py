@@ -35,7 +35,9 @@ def scatter(reading: Reading) -> Drawing | None:
     xs = [stretched(price / (today or 1.0) - 1) for _, price, _ in shown]
     room = 0.13 * (max(xs) - min(xs)) or 0.1
     across = Axis(min(xs) - room, max(xs) + room)
-    limit, most = reading.limit("needed"), max(missed for *_, missed in shown)
+    results = filter(None, (item.result("needed") for item in advice.ranked))
+    limit = next((it.limit for it in results if it.limit is not None), None)
+    most = max(missed for *_, missed in shown)
     down = Axis(stretched(max(most * 1.2, (limit or 0.0) * 1.4, 0.01)), 0.0)
     points = tuple(
         Point(

@@ -12,7 +12,7 @@ from ...comparison.reasons import (
     verdict_in_words,
 )
 from ...comparison.rules import asked_by, slots_in_spec
-from ...comparison.wording import change, means
+from ...comparison.wording import change, means, sample
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
@@ -60,7 +60,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 def _blocks(reading: Reading) -> Iterator[Block]:
     """Yield the blocks of the answer."""
     yield Prose(_answer(reading.advice.sentence), "lead")
-    if not reading.ranked:
+    if not reading.advice.ranked:
         return
     yield muted(f"{reading.measured_on()} {REPLAY_LIMIT}")
     chart = None if reading.figure else scatter(reading)
@@ -180,7 +180,9 @@ def _sample_figure(reading: Reading, item: Ranked) -> Figure:
     """The number of runs (or tasks) behind the answer, and of their turns."""
     tone = TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
     turns = sum(run.facts.turns for run in reading.runs)
-    return Figure("Measured on", reading.sample, tone, counted(turns, "turn") if turns else "")
+    return Figure(
+        "Measured on", sample(reading.advice), tone, counted(turns, "turn") if turns else ""
+    )
 
 
 # ---------------------------------------------------------------- table
@@ -194,21 +196,21 @@ def _strategies(reading: Reading) -> Table:
     """
     figure = reading.figure
     metric, measure = (figure.metric, asked_by(figure).measure) if figure else ("", "")
-    prices = [price for item in reading.ranked if (price := item.price)]
+    prices = [price for item in reading.advice.ranked if (price := item.price)]
     ends = [end - 1 for price in prices for end in price.interval or ()]
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
     rows = []
-    idle = (item for item in reading.ranked if "inactive" in item.marks)
+    idle = (item for item in reading.advice.ranked if "inactive" in item.marks)
     inactive = [item.strategy for item in idle if not reading.advice.figure(item)]
-    for item in reading.ranked:
+    for item in reading.advice.ranked:
         if item.strategy in inactive:
             continue
         mark, price = reading.mark(item.strategy), item.price
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         row = [Cell(reading.title(item.strategy), about, mark=mark)]
-        result, value = reading.advice.figure(item), reading.value(item.strategy, metric)
+        result, number = reading.advice.figure(item), reading.number(item.strategy, metric)
         basis = basis_in_words(result, reading.advice) if result else ""
-        row += [Cell("–" if value is None else percent(value), basis)]
+        row += [Cell(percent(number.value) if number else "–", basis)]
         if reading.is_shaped:
             tone: Tone = "" if item.condition or figure else TONE_OF[mark]
             row += [
@@ -281,7 +283,7 @@ def _notes(reading: Reading) -> Iterator[str]:
     yield f"Percentages are {means(reading.advice)}."
     if reading.is_shaped:
         yield f"{MISSED_TURN}."
-    if reading.is_shaped and any(item.far_recall is not None for item in reading.ranked):
+    if reading.is_shaped and any(item.far_recall is not None for item in reading.advice.ranked):
         yield f"{OLD_FACT}."
     if reading.counts_tokens and reading.is_shaped:
         yield IN_TOKENS

@@ -85,7 +85,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
                 Cell(code(finding.was[:240]) if finding.was else ""),
                 Cell(code(finding.text[:240], "bad")),
             )
-            for item in reading.ranked
+            for item in reading.advice.ranked
             for result in item.rules
             if result.rule == asked.rule and asked.refusal and not result.passed
             for finding in result.findings[:3]

@@ -20,7 +20,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     metrics = [
         metric
         for metric in reading.compared.metrics
-        if any(reading.value(name, metric) is not None for name in everyone)
+        if any(reading.number(name, metric) for name in everyone)
     ]
     if not metrics:
         return
@@ -37,9 +37,9 @@ def _by_interest(reading: Reading) -> list[str]:
     changed something, the references, the rest."""
     advice, compared = reading.advice, reading.compared
     ranked = [item.strategy for item in advice.ranked]
-    refused = [item.strategy for item in reading.ranked if item.verdict in REFUSED]
+    refused = [item.strategy for item in reading.advice.ranked if item.verdict in REFUSED]
     answer = advice.subject, compared.asks, *refused[:1]
-    acting = (item.strategy for item in reading.ranked if "inactive" not in item.marks)
+    acting = (item.strategy for item in reading.advice.ranked if "inactive" not in item.marks)
     ordered = dict.fromkeys((TODAY, *answer, *acting, *compared.references, *ranked))
     known = {*ranked, *compared.everyone}
     return [name for name in ordered if name in known]
@@ -60,7 +60,7 @@ def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Ta
 
 def _cell(reading: Reading, name: str, metric: str) -> Cell:
     """One number; with ≥ if it is the least that it can be."""
-    value, least = reading.value(name, metric), reading.least(name, metric)
-    if value is None:
+    number = reading.number(name, metric)
+    if number is None:
         return Cell("–", tone="muted")
-    return Cell(f"{'≥ ' if least else ''}{reading.stated(value, metric)}")
+    return Cell(f"{'≥ ' if number.reason else ''}{reading.stated(number.value, metric)}")
