@@ -12,7 +12,7 @@ from ...model.audit import SessionAudit
 from ...model.base import json_bytes
 from ...model.compared import Skipped
 from ...text.wording import count, counted, dollars, listed, shortened
-from ..blocks import Block, Prose, Report, Section
+from ..blocks import Block, Prose, Report, Section, Table
 from ..panels.trust import files_not_read, not_understood
 from .costs import cost, dearest, parts, turns
 from .losses import breaks, losses, rereads
@@ -42,17 +42,21 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
     models = sorted({one.model or "no model named" for one in audits})
     about = [listed(formats, 3), listed(models, 3), counted(sessions.calls, "model call")]
     sections = (
-        Section("cost", "Cost", tuple(cost(sessions))),
-        Section("turns", "Cost by turn", tuple(turns(sessions))),
-        Section("contents", "Parts of prompts", tuple(parts(sessions))),
-        Section("dearest", "Dearest results", tuple(dearest(sessions))),
-        Section("cache", "Cache breaks", tuple(breaks(sessions))),
-        Section("shortened", "Shortened, cut", tuple(losses(sessions))),
-        Section("rereads", "Read twice", tuple(rereads(sessions))),
-        Section("trust", "Trust", tuple(_trust(sessions))),
+        ("cost", "Cost", cost(sessions)),
+        ("turns", "Cost by turn", turns(sessions)),
+        ("contents", "Parts of prompts", parts(sessions)),
+        ("dearest", "Dearest results", dearest(sessions)),
+        ("cache", "Cache breaks", breaks(sessions)),
+        ("shortened", "Shortened, cut", losses(sessions)),
+        ("rereads", "Read twice", rereads(sessions)),
+        ("trust", "Trust", _trust(sessions)),
     )
     title = f"Where did the tokens of {subject} go?"
-    shown = tuple(section for section in sections if section.blocks)
+    shown = tuple(
+        Section(anchor, name, blocks)
+        for anchor, name, given in sections
+        if (blocks := tuple(it for it in given if not isinstance(it, Table) or it.rows))
+    )
     return Report(title, " · ".join(filter(None, about)), sessions.verdict, shown)
 
 
@@ -65,8 +69,7 @@ def _trust(sessions: Sessions) -> Iterator[Block]:
         yield Prose("No history was shortened, and no result is known to have been cut.")
     if left_out or not sessions.skipped:
         yield Prose(left_out[0] if left_out else "Nothing was left out.")
-    if sessions.skipped:
-        yield files_not_read(sessions.skipped)
+    yield files_not_read(sessions.skipped)
 
 
 def _counted(sessions: Sessions) -> Iterator[str]:

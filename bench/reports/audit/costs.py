@@ -104,8 +104,7 @@ def parts(sessions: Sessions) -> Iterator[Block]:
         priced = _priced(sessions, carried, sum(part.usd or 0.0 for part in group), size)
         rows.append((f"results of {name}" if tool else name, *map(count, amounts), *priced))
     heads = ["part", "messages", "tokens once", "in all prompts", "price", "share"]
-    if rows:
-        yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
+    yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
 
 
 def dearest(sessions: Sessions) -> Iterator[Block]:
@@ -121,7 +120,6 @@ def dearest(sessions: Sessions) -> Iterator[Block]:
         for session, item in sessions.each("dearest", sessions.size_in_prompts)[:_MOST]
     ]
     price = "price" if sessions.priced else "in all prompts"
-    if rows:
-        heads = ["result", "asked", "tokens", "prompts", price]
-        note = "The price of a result counts every prompt that held it."
-        yield table("The ten dearest results", heads, rows, note=note)
+    heads = ["result", "asked", "tokens", "prompts", price]
+    note = "The price of a result counts every prompt that held it."
+    yield table("The ten dearest results", heads, rows, note=note)

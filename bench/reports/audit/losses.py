@@ -41,9 +41,8 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
         price = "–" if item.usd is None else dollars(item.usd)
         rows.append((turn, Cell(item.cause, idle), count(item.tokens_again), price))
     heads = ["break", "why", "tokens billed again", "price"]
-    if rows:
-        yield table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
-    elif judged:
+    yield table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
+    if judged and not rows:
         yield Prose(f"No break. {UNSEEN['cache']}")
 
 
@@ -62,15 +61,14 @@ def losses(sessions: Sessions) -> Iterator[Block]:
             *(_bad(len(items)) for items in lost),
         )
         rows.append(row)
-    if rows:
-        heads = ["shortened", "before turn", "prompt tokens", "results dropped"]
-        heads += ["needed facts lost", "rules lost", "asked again"]
-        name, note = "History that was shortened", UNSEEN["facts"]
-        yield table(name, heads, rows, most=_MOST, noun="event", note=note)
-    if rules := dict.fromkeys(rule for _, item in events for rule in item.rules_dropped):
-        heads, note = ["standing rules that were lost"], UNSEEN["rules"]
-        texts = [(code(rule[:300], "bad"),) for rule in rules]
-        yield table("Rules lost", heads, texts, look="plain", most=_MOST, noun="rule", note=note)
+    heads = ["shortened", "before turn", "prompt tokens", "results dropped"]
+    heads += ["needed facts lost", "rules lost", "asked again"]
+    name, note = "History that was shortened", UNSEEN["facts"]
+    yield table(name, heads, rows, most=_MOST, noun="event", note=note)
+    rules = dict.fromkeys(rule for _, item in events for rule in item.rules_dropped)
+    heads, note = ["standing rules that were lost"], UNSEEN["rules"]
+    texts = [(code(rule[:300], "bad"),) for rule in rules]
+    yield table("Rules lost", heads, texts, look="plain", most=_MOST, noun="rule", note=note)
     cuts = [
         (
             Cell(sessions.place(one, item.step), item.function),
@@ -80,12 +78,9 @@ def losses(sessions: Sessions) -> Iterator[Block]:
         )
         for one, item in sessions.each("cuts", lambda item: item.needed)
     ]
-    if cuts:
-        heads = ["cut result", "known by", "characters", "facts used later"]
-        note = (
-            f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
-        )
-        yield table("Results that were cut", heads, cuts, most=_MOST, noun="result", note=note)
+    heads = ["cut result", "known by", "characters", "facts used later"]
+    note = f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
+    yield table("Results that were cut", heads, cuts, most=_MOST, noun="result", note=note)
 
 
 def _arrow(before: int | None, after: int | None) -> str:
@@ -109,7 +104,6 @@ def rereads(sessions: Sessions) -> Iterator[Block]:
         )
         for one, item in sessions.each("rereads", lambda item: item.lines_same)
     ]
-    if rows:
-        heads = ["result", "asked", "before", "lines the same", "the earlier one"]
-        name, note = "Results that were read twice", UNSEEN["rereads"]
-        yield table(name, heads, rows, most=_MOST, noun="result", note=note)
+    heads = ["result", "asked", "before", "lines the same", "the earlier one"]
+    name, note = "Results that were read twice", UNSEEN["rereads"]
+    yield table(name, heads, rows, most=_MOST, noun="result", note=note)
