@@ -6,7 +6,6 @@ import re
 import weakref
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from ..model import ToolResult, as_text, compact_json
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
-from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
+from ..text.excerpts import NOTICE_CHARS, Excerpt, Gap, shared
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
 from ..text.omissions import omission_in
@@ -26,10 +25,11 @@ if TYPE_CHECKING:
     from .session import TraceSession
 
 _V = TypeVar("_V")
-_TAG = re.compile(
-    r"\s*(?:</?[A-Za-z_][\w-]*(?: [\w-]+=[\"'][^\"'<>\n]{0,60}[\"'])*>|`{3}\w*|[^\w\s]{0,3})\s*"
-)
-"""Matches a line with nothing but a tag or signs."""
+_TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*(?: [\w-]+=[\"'][^\"'<>\n]{0,60}[\"'])*>|`{3}\w*|)\s*")
+"""Matches a line with nothing but a tag."""
+
+_DATA = re.compile(r"(?!\s*\[.*\]\s*$).*\":")
+"""Matches a line with a key and a value, unless it is all in brackets."""
 
 
 class OwnText:
@@ -72,7 +72,7 @@ class OwnText:
                     # the result that shares most stands beside the text in alphabetical order
                     at = bisect_left(earlier, text[start:])
                     nearest = earlier[max(0, at - 1) : at + 1]
-                    end = start + max(shared(text, start, result, 0) for result in nearest)
+                    end = start + max(shared(text, start, result) for result in nearest)
                     text = f"{text[:start]}\n{text[end:]}"
                 start = text.find(beginning, start + 1)
         return text
@@ -154,43 +154,38 @@ class RewrittenResult(OwnText):
 
     @cached_property
     def gaps(self) -> list[Gap] | None:
-        """The gaps of a text that shows only parts of its result and notices between them; None for
-        any other.
+        """The gaps of a text that shows only parts of its result, perhaps as plain lines, and notices
+        between them; None for any other."""
+        contents = self.session.messages.contents
+        gaps = contents.excerpt(self.text, self.result.index).gaps(self._admits)
+        if gaps is None and self.table.fields and (full := self._in_notation()):
+            return Excerpt(self.text, full).gaps(self._admits)
+        return gaps
 
-        The result may be written as its text, its value, its plain lines, in JSON or in Python.
-        """
-        as_written = self.session.messages.contents.excerpt(self.text, self.result.index)
-        found = (
-            as_written.gaps(self._admits)
-            if (shown, full) == (self.text, self.result.text)
-            else gaps_of(shown, full, self._admits)
-            for shown, full in self._ways()
-            if _may_show(shown, full)
-        )
-        return next((gaps for gaps in found if gaps is not None), None)
+    def _in_notation(self) -> str:
+        """The result in Python, in JSON or as plain lines, as its text is; "" if it is so itself."""
+        full, data = self.result.text, self.result.data
+        of_text, of_result = (text[:2] in _PYTHON for text in (self.text, full))
+        if of_text or '{"' in self.text:
+            other = str(data) if of_text else compact_json(data)
+            return other if of_text != of_result and data is not None else ""
+        return self.session.messages.texts.plain(full)
 
     @cached_property
     def lines_shown(self) -> LinesShown:
         """What its lines, or those of the texts in its JSON, show of a text result."""
         result = self.session.result_lines(self.result.index)
         try:
-            value = parse_json(self.text)
+            return result.shown(_lines_in(parse_json(self.text), result))
         except NothingParsed:
             return result.shown(self.text.split("\n"))
-        return result.shown([*_lines_in(value, result)])
 
-    def _ways(self) -> Iterator[tuple[Any, Any]]:
-        """Yield the text and its result in the ways in which they may be the same."""
-        text, result = self.message.text, self.result
-        if isinstance(result.data, dict | list) and result.text[:2] in _PYTHON and '{"' in text:
-            yield text, compact_json(result.data)
-        yield from ((shown, result.text) for shown in dict.fromkeys((self.text, text)))
-        value = result.data
-        with suppress(NothingParsed):
-            yield parse_json(text), parse_json(result.text) if value is None else value
-        yield text, self.session.messages.texts.plain(result.text)
-        if isinstance(value, dict | list) and text[:2] in _PYTHON:
-            yield text, str(value)
+    @property
+    def missing(self) -> list[str]:
+        """What it leaves out between two lines, or at an end, of a text result."""
+        if self.gaps is not None:
+            return [gap.missing for gap in self.gaps]
+        return ["\n".join(lines) for lines in self.lines_shown.gaps]
 
     def _admits(self, gap: Gap) -> bool:
         """True if the words of a gap only say that something is left out, or name a handle to it;
@@ -202,7 +197,7 @@ class RewrittenResult(OwnText):
 
     def _is_notice(self, line: str) -> bool:
         """True for a line with a handle and no data, or that says that something is left out."""
-        if len(line) > NOTICE_CHARS or line in self._known:
+        if len(line) > NOTICE_CHARS or line in self._known or _DATA.match(line):
             return False
         has_handle = any(name in line for name in self.handles) and '"' not in line
         return has_handle or omission_in(line, self.result.text) != ""
@@ -242,35 +237,9 @@ def _lines_in(value: Any, result: ResultLines) -> Iterator[str]:
     result does not have, with their keys."""
     for key, item in scalars_of(value):
         part = as_text(item)
-        is_shown = isinstance(item, str) and ("\n" in item or result.has(item))
+        is_shown = isinstance(item, str) and ("\n" in item or result.numbers_of(item))
         yield from part.split("\n") if is_shown or not key else [f"{key}: {part}"]
 
 
 _PYTHON = frozenset({"{'", "[{", "['"})
 """The beginnings of a Python mapping or list as text."""
-
-
-def _may_show(shown: Any, full: Any) -> bool:
-    """False if no outer line of a text begins or ends like one of another text, with any blanks;
-    then it is in a layout of its own.
-    """
-    if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= NOTICE_CHARS:
-        return True
-    lines = shown.split("\n")
-    outer = (
-        lines if len(lines) <= 2 * _OUTER_LINES else [*lines[:_OUTER_LINES], *lines[-_OUTER_LINES:]]
-    )
-    plain = (without_number(line).strip() for line in outer)
-    parts = [
-        part
-        for line in plain
-        for part in (line[:_PART_CHARS], line[-_PART_CHARS:])
-        if len(part) > 1
-    ]
-    if any(part in full for part in parts):
-        return True
-    return len(full) <= LONG_CHARS and any(folded(part) in folded_once(full) for part in parts)
-
-
-_OUTER_LINES, _PART_CHARS = 20, 12
-"""The lines to compare at each end, and the characters of each."""

@@ -1,4 +1,4 @@
-"""Excerpts: texts that show parts of another one in order, with gaps between.
+"""Excerpts: texts that show parts of a result in order, with gaps between.
 
 If the gaps of a text are known exactly, the rest is right, and each of its own words is next to
 what is missing there.
@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from html import unescape as unescape_html
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix, without_colours
+from .decode import LONG_CHARS, without_colours
 from .facts import token_around
-from .field_list import is_prose
 from .line_notes import without_marks
 from .places import starts_of
 
@@ -36,7 +33,7 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 _WITHIN = re.compile(r"[\w<\[(/]\w|</")
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
 _CUTS = re.compile(r"[\w…\[(<\n]|\.\.")
-"""Characters that show that a word may be half a word at a cut."""
+"""Matches a sign of words that stand for missing ones, not only for signs."""
 
 _TYPED = str.maketrans(
     {**dict(zip("’‘“”„–—−\u00a0⏎↵", '\'\'"""--- \n\n', strict=True)), "…": "..."}
@@ -53,7 +50,7 @@ _BREAK = re.compile(
 
 
 class Gap(NamedTuple):
-    """A place where a text has words of its own, or leaves out a part of the other text."""
+    """A place where a text has words of its own, or leaves out a part of the result."""
 
     words: str
     missing: str
@@ -80,68 +77,42 @@ IsNotice: TypeAlias = Callable[[Gap], bool]
 """A function that is True for a gap whose words only say that something is left out."""
 
 
-def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
-    """The gaps between a text and another one that it shows in part, also text by text in two
-    values; None if it is not an excerpt.
+class Excerpt:
+    """A text and another one of which it may show parts; their gaps are found once.
 
-    Each gap is a notice, or at an end of the text and silent. Mappings have the same keys in any
-    order. Blanks, and line numbers in front of all lines, make no difference.
-
-    >>> def gaps(shown, full):
-    ...     return gaps_of(shown, full, lambda gap: "omitted" in gap.words or "(+" in gap.words)
+    >>> def gaps(text, full):
+    ...     return Excerpt(text, full).gaps(lambda gap: "omitted" in gap.words or "(+" in gap.words)
     >>> gaps("rows 1 to 3 of the walls\\n[2 lines omitted]\\nrow 6", "rows 1 to 3 of the walls\\n4\\n5\\nrow 6")
     [Gap(words='[2 lines omitted]', missing='4\\n5')]
-    >>> gaps("(a)\\n(1 row omitted)", "(a)\\n(b)")
-    [Gap(words='(1 row omitted)', missing='(b)')]
-    >>> gaps({"n": 1, "log": "Error: dis… (+6)"}, {"log": "Error: disk full", "n": 1})
-    [Gap(words='… (+6)', missing='k full')]
-    >>> gaps({"state": "pen"}, {"state": "pending"})
+    >>> gaps("(a)\\n(1 row omitted)", "(a)\\n(b)"), gaps("Error: dis… (+6)", "Error: disk full")
+    ([Gap(words='(1 row omitted)', missing='(b)')], [Gap(words='… (+6)', missing='k full')])
     >>> gaps("1  /usr/lib/a\\n2  /usr/lib/b", "/usr/lib/a\\n/usr/lib/b"), gaps("user found", "user not found")
     ([], None)
     """
-    if isinstance(full, str):
-        return Excerpt(shown, full).gaps(is_notice) if isinstance(shown, str) else None
-    if isinstance(full, dict) and isinstance(shown, dict) and shown.keys() == full.keys():
-        return _of_all(((shown[key], item) for key, item in full.items()), is_notice)
-    if isinstance(full, list) and isinstance(shown, list) and len(shown) == len(full):
-        return _of_all(zip(shown, full, strict=True), is_notice)
-    return (
-        []
-        if type(shown) is type(full) and shown == full and not isinstance(full, dict | list)
-        else None
-    )
-
-
-class Excerpt:
-    """A text and another one of which it may show parts; their gaps are found once."""
 
     def __init__(self, text: str, full: str) -> None:
         self._text, self._full = text, full
 
     @cached_property
-    def _gaps(self) -> list[_Place] | None:
-        return _places(self._text, self._full, lambda _: True)
+    def _places(self) -> list[_Place] | None:
+        return _places(self._text, self._full, lambda gap: _CUTS.search(gap.words) is not None)
 
     def gaps(self, is_notice: IsNotice) -> list[Gap] | None:
-        """The gaps, each a notice or silent at an end; None if the text is not an excerpt."""
-        gaps = [place.between(self._text, self._full) for place in self._gaps or ()]
-        at_places = zip(self._gaps or (), gaps, strict=True)
-        if self._gaps is not None and all(
-            place.end == place.begin or is_notice(gap) for place, gap in at_places
-        ):
+        """The gaps in the text as written or with other blanks, each a notice or at an end and silent;
+        None if it is not an excerpt."""
+        gaps = [place.between(self._text, self._full) for place in self._places or ()]
+        if self._places is not None and all(is_notice(gap) for gap in gaps if gap.words):
             return gaps
-        for one, other, flat in islice(_ways(self._text, self._full), 1, None):
-            places = _places(one, other, is_notice, flat=flat)
-            if places is not None:
-                return [place.between(one, other) for place in places]
-        return None
+        one, other = _plain(self._text, self._full)
+        places = _places(one, other, is_notice)
+        return None if places is None else [place.between(one, other) for place in places]
 
-    @cached_property
+    @property
     def without_halves(self) -> str:
         """The text without half words and half numbers next to gaps, which are left from a cut.
 
         For instance `[3, 12` does not show the number 12 if the other text is `[3, 1250]`. A text
-        that is not an excerpt stays as it is, and so do complete data.
+        that is not an excerpt stays as it is.
 
         >>> def cut(text, full):
         ...     return Excerpt(text, full).without_halves
@@ -152,53 +123,19 @@ class Excerpt:
         >>> cut("['a', 12]", "['a', 12.5]"), cut("1…", "1250 walls"), cut("… s", "1250 walls")
         ("['a', 12]", '…', '… ')
         """
-        parts, done = [], 0
-        for begin, end, place, goes_on in () if _is_data(self._text) else self._gaps or ():
-            if begin < end and not _CUTS.search(self._text[begin:end]):
-                continue
-            parts += [
-                self._text[done : begin - place + token_around(self._full, place)[0]],
-                self._text[begin:end],
-            ]
+        text, parts, done = self._text, list[str](), 0
+        for begin, end, place, goes_on in self._places or ():
+            half = token_around(self._full, place)[0] - place
+            parts += text[done : begin + half], text[begin:end]
             done = end - goes_on + token_around(self._full, goes_on)[1]
-        return "".join([*parts, self._text[done:]])
+        return "".join([*parts, text[done:]])
 
 
-def _is_data(text: str) -> bool:
-    """True if a text is data from its first bracket to its last, written as JSON or Python."""
-    if text[:1] not in ("[", "{") or text[-1:] not in ("]", "}"):
-        return False
-    with suppress(NothingParsed):
-        return parse_json(text) is not None
-    with suppress(NothingParsed):
-        return parse_prefix(text)[1] == len(text)
-    return False
-
-
-def _of_all(pairs: Iterable[tuple[Any, Any]], is_notice: IsNotice) -> list[Gap] | None:
-    """The gaps of several pairs of values; None if one of them is not an excerpt."""
-    gaps: list[Gap] = []
-    for shown, full in pairs:
-        of_pair = gaps_of(shown, full, is_notice)
-        is_field = isinstance(full, str) and not is_prose(full)
-        if of_pair is None or (is_field and any(not gap.words.strip() for gap in of_pair)):
-            return None  # the beginning of a field is another value
-        gaps += of_pair
-    return gaps
-
-
-def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the ways to compare two texts: as written, then without insignificant parts; each with
-    True if a line break counts as a blank.
-    """
-    yield shown, full, False
-    if max(len(shown), len(full)) > LONG_CHARS:
-        yield " ".join(shown.split()), " ".join(full.split()), True
-        return
-    plain = without_marks(shown)
-    yield folded(plain), folded_once(full), True
-    if "&" in plain:
-        yield folded(unescape_html(plain)), folded_once(full), True
+def _plain(text: str, full: str) -> tuple[str, str]:
+    """Two texts without insignificant parts."""
+    if max(len(text), len(full)) > LONG_CHARS:
+        return " ".join(text.split()), " ".join(full.split())
+    return folded(without_marks(text)), _folded_once(full)
 
 
 def folded(text: str) -> str:
@@ -218,32 +155,25 @@ def folded(text: str) -> str:
     return text
 
 
-folded_once = lru_cache(maxsize=256)(folded)
+_folded_once = lru_cache(maxsize=256)(folded)
 """`folded`, cached for a text that many others are compared with."""
 
 
-def _places(
-    shown: str, full: str, is_notice: IsNotice, *, flat: bool = False
-) -> list[_Place] | None:
-    """The places of the gaps between two texts as written; with `flat` a line break counts as a
-    blank.
-    """
-    one, other = (shown.replace("\n", " "), full.replace("\n", " ")) if flat else (shown, full)
+def _places(one: str, other: str, is_notice: IsNotice) -> list[_Place] | None:
+    """The places of the gaps between two texts; None if the first is not an excerpt of the other."""
     places: list[_Place] = []
     at = place = 0
     while True:
         same = shared(one, at, other, place)
         at, place = at + same, place + same
         if at == len(one):
-            return [*places, _Place(at, at, place, len(full))] if place < len(full) else places
+            return [*places, _Place(at, at, place, len(other))] if place < len(other) else places
         while at and place and _WITHIN.match(one, at - 1):
             at, place = at - 1, place - 1  # a notice does not begin within a word, nor a tag
-        if one[at].isalnum() and shown[:at].rpartition("\n")[2].strip():
+        if one[at].isalnum() and one[:at].rpartition("\n")[2].strip():
             return None
         gap = _Place(at, *next(_resumed(one, at, other, place), (len(one), place, len(other))))
-        if gap.end - at > NOTICE_CHARS or (
-            gap.end > at and not is_notice(gap.between(shown, full))
-        ):
+        if gap.end - at > NOTICE_CHARS or (gap.end > at and not is_notice(gap.between(one, other))):
             return None
         places.append(gap)
         if gap.end == len(one):
@@ -251,7 +181,7 @@ def _places(
         at, place = gap.end, gap.end_of_missing
 
 
-def shared(one: str, at: int, other: str, place: int) -> int:
+def shared(one: str, at: int, other: str, place: int = 0) -> int:
     """The number of characters that two texts share from a place of each."""
     size, done, step = min(len(one) - at, len(other) - place), 0, 64
     while (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from html import unescape
-from itertools import islice
 
 from .dates import with_plain_moments
 from .decode import without_colours
@@ -16,14 +15,12 @@ _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?(?:\d{1,3}(?:,\d{3})++(?![\d,])|\d{1,99}+)(?:\.\d{1,99}+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>=!]=|(?<=\s)(?:&&|\|\|)(?=\s)|[<>≤≥≠=\u2713-\u2718✅❌]|!(?=[\w(])"
 )
-DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
+_DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
 """Matches a word that denies."""
 
 _AUXILIARY = "do", "does", "did"
-_FEWEST_WORDS, MOST_WORDS, LONG_CHARS = 3, 200, 800
-"""The fewest words of a line that tell it from others, the most that are read of one, and the
-characters from which a line is long.
-"""
+_MOST_CHARS = 800
+"""The most characters that are read of a line."""
 
 
 def words_of_line(line: str) -> list[str]:
@@ -34,23 +31,20 @@ def words_of_line(line: str) -> list[str]:
     line = FORMATTING_TAG.sub(" ", line) if "<" in line else line
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     plain = plain.replace(" %", "%")
-    if len(plain) > LONG_CHARS:
-        words = [match[0] for match in islice(_TOKEN.finditer(plain), MOST_WORDS + 1)]
-    else:  # faster
-        words = _TOKEN.findall(plain)[: MOST_WORDS + 1]
+    words: list[str] = _TOKEN.findall(plain[:_MOST_CHARS])
     return [plain_value(word) if word[0].isdigit() else word for word in words]
 
 
-def undenied(line: str) -> str:
-    """The words of a line without those of a denial.
+def denies(words: Iterable[str]) -> bool:
+    """True if some word denies."""
+    return any(map(_DENIAL.fullmatch, words))
 
-    >>> undenied("- Trains do not run"), undenied("trains run")
-    ('trains run', 'trains run')
+
+def undenied(words: Iterable[str]) -> list[str]:
+    """The words without those of a denial.
+
+    >>> undenied(words_of_line("- Trains do not run")), undenied(words_of_line("trains run"))
+    (['trains', 'run'], ['trains', 'run'])
     """
-    words = (word for word in words_of_line(line) if word[-1].isalnum() and word not in _AUXILIARY)
-    return " ".join(word for word in words if not DENIAL.fullmatch(word))
-
-
-def is_short(words: Sequence[str]) -> bool:
-    """True for so few words that a line with most of them may be another one."""
-    return sum(word[-1].isalnum() for word in words) < _FEWEST_WORDS
+    said = (word for word in words if word[-1].isalnum() and word not in _AUXILIARY)
+    return [word for word in said if not _DENIAL.fullmatch(word)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.text.excerpts import Excerpt, gaps_of
+from bench.text.excerpts import Excerpt
 from bench.text.tables import tables_in
 
 WORDS = "rows W4417 and 812.5 of the walls on level 12 are open"
@@ -38,9 +38,9 @@ def test_a_cut_is_recognised_with_its_missing_text_and_an_altered_text_is_not(
     end = data.draw(st.integers(start + 20, len(full) - 40))
     words = f"\n[{end - start} characters omitted]\n"
     shown = full[:start] + words + full[end:]
-    gaps = gaps_of(shown, full, lambda gap: gap.words.strip() == words.strip())
+    gaps = Excerpt(shown, full).gaps(lambda gap: gap.words.strip() == words.strip())
     assert [len(gap.missing.strip()) for gap in gaps or ()] == [len(full[start:end].strip())]
-    assert gaps_of(shown.replace("wall", "door", 1), full, lambda gap: gap.words.strip() == words.strip()) is None
+    assert Excerpt(shown.replace("wall", "door", 1), full).gaps(lambda gap: gap.words.strip() == words.strip()) is None
 
 
 def test_an_escaped_bar_does_not_end_a_row() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import ToolCall, as_text, nested
 from ...model.scores import Check, Finding
-from ...text.excerpts import gaps_of
+from ...text.excerpts import Excerpt
 from ...text.omissions import omission_in
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
@@ -84,12 +84,20 @@ def _changed_calls(own: OwnText) -> list[Finding]:
 def _is_same_call(shown: ToolCall, call: ToolCall) -> bool:
     """True if a shown call is the recorded one, perhaps with texts shortened with a mark of
     omission."""
-    arguments = as_text(call.arguments)
-    gaps = gaps_of(
-        shown.arguments, call.arguments, lambda gap: omission_in(gap.words, arguments) != ""
-    )
-    is_cut = gaps is not None and all(gap.words.strip() for gap in gaps)
-    return shown.name == call.name and (is_cut or _begins(shown.arguments, arguments))
+    is_cut = _is_cut(shown.arguments, call.arguments)
+    return shown.name == call.name and (is_cut or _begins(shown.arguments, as_text(call.arguments)))
+
+
+def _is_cut(shown: Any, value: Any) -> bool:
+    """True if a value is another one, perhaps with texts shortened with a mark of omission."""
+    if isinstance(shown, str) and isinstance(value, str) and shown != value:
+        gaps = Excerpt(shown, value).gaps(lambda gap: omission_in(gap.words, value) != "")
+        return gaps is not None and all(gap.words.strip() for gap in gaps)
+    if isinstance(shown, dict) and isinstance(value, dict) and shown.keys() == value.keys():
+        return all(_is_cut(shown[key], value[key]) for key in value)
+    if isinstance(shown, list) and isinstance(value, list) and len(shown) == len(value):
+        return all(map(_is_cut, shown, value))
+    return type(shown) is type(value) and shown == value
 
 
 def _begins(shown: Any, arguments: str) -> bool:

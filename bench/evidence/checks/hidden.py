@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from itertools import chain
 
 from ...model import SystemTurn, ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
-from ...text.line_losses import lost_indentation
 from ...text.notices import WORD
 from ...text.omissions import omission_in, says_omission
 from ...text.wording import quoted
@@ -44,9 +44,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
     with all words of the result and no claim of success; an empty text is not a placeholder. A
     history hides a failed result if only that is dropped.
 
-    A text that lacks a fact, a field, a line or indentation of its result, and does not say that it
-    leaves out anything but equal, empty or named parts, is not checked: no reader could know what is
-    missing, or it is written in an unknown way. So is a system message without some of its
+    A text that lacks a fact, a field or a line of its result, and does not say that it leaves out
+    anything but equal, empty or named parts, is not checked: no reader could know what is missing, or
+    it is written in an unknown way. So is a system message without some of its
     sentences, and a history that lacks results in several places.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
@@ -82,22 +82,23 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 
 def missing_in_silence(own: RewrittenResult) -> str:
-    """The first fact, field, line or indentation of a result that its text lacks without a notice,
-    in words; "" without one. What a notice says is checked as a statement.
+    """The first fact, field or line of a result that its text lacks without a notice, in words; ""
+    without one. What a notice says is checked as a statement.
 
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
     """
     if own.shows_all or own.is_encoded or own.handles:
         return ""
-    if own.says_omission and (own.gaps is not None or _has_notice(own)):
+    if own.says_omission and _has_notice(own):
         return ""
     return own.once("silent", lambda: _missing_in_silence(own))
 
 
 def _has_notice(own: RewrittenResult) -> bool:
     """True if a line or field of a text says that something is left out, not only a mark in one."""
-    return any(omission_in(line, own.result.text) for line in shown_of(own).own)
+    said = filter(WORD.search, shown_of(own).own)
+    return any(omission_in(line, own.result.text) for line in said)
 
 
 def _lacks_sentences(own: OwnText) -> str:
@@ -126,16 +127,12 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         lost = _lost_fact(own) or _lost_field(own) or next(iter(around), "")
     else:
         lost = ""
-    if lost:
-        return f"{quoted(lost)} {_IN_SILENCE}"
-    plain = own.session.messages.texts.plain
-    line = "" if own.gaps is not None else lost_indentation(plain(own.text), plain(own.result.text))
-    return f"the indentation of {quoted(line)} left out" if line else ""
+    return f"{quoted(lost)} {_IN_SILENCE}" if lost else ""
 
 
 def _missing_lines(own: RewrittenResult) -> list[str]:
     """The lines of a text result that a text does not show."""
-    missing = own.session.result_lines(own.result.index).missing(own.lines_shown)
+    missing = chain.from_iterable(own.lines_shown.gaps)
     return [line for line in missing if WORD.search(line) or _DIGIT.search(line)]
 
 

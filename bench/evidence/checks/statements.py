@@ -187,25 +187,18 @@ class Statement:
     def _rows(self) -> tuple[list[int], list[int]]:
         """The numbers of the rows, lines or parts that the text shows, and of those missing."""
         own = self._own
-        if own.gaps:
-            return _parts(_letters(own.result.text), [_letters(gap.missing) for gap in own.gaps])
-        if own.columns.fields:
+        if not own.gaps and own.columns.fields:
             kept = own.session.messages.fields_of(own.number, self._result.index)
             return own.columns.rows(kept)
-        shown = {*own.lines_shown.numbers}
-        texts = own.session.result_lines(self._result.index).texts
-        return sorted(shown), [it for it in range(len(texts)) if it not in shown]
+        return _parts(_letters(own.result.text), [*map(_letters, own.missing)])
 
     @cached_property
     def _missing_lines(self) -> list[str]:
         own = self._own
-        if own.gaps is not None:
-            lines = [line for gap in own.gaps for line in gap.missing.split("\n")]
-        elif own.table.fields:
-            lines = []
-        else:
-            lines = own.session.result_lines(self._result.index).missing(own.lines_shown)
-        return [line.strip().casefold() for line in lines if line.strip()]
+        is_read = own.gaps is not None or not own.table.fields
+        missing = own.missing if is_read else []
+        lines = (line.strip().casefold() for part in missing for line in part.split("\n"))
+        return [*filter(None, lines)]
 
 
 def _letters(text: str) -> str:
