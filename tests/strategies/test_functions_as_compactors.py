@@ -16,7 +16,7 @@ from bench.comparison.rules import slots_in_spec
 from bench.model import AnyStep, Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
 from bench.strategies import Window, parse_strategy
-from bench.strategies.in_agents import code_lines
+from bench.strategies.agent_code import code_lines
 from bench.strategies.portfolio import PORTFOLIO
 from bench.strategies.user_code.messages import openai_message
 

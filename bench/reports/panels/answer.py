@@ -17,7 +17,7 @@ from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
 from ...plugins.spec import parse_spec
-from ...strategies.in_agents import code_lines
+from ...strategies.agent_code import code_lines
 from ...text.wording import count, counted, listed, percent, sentence_case
 from ..blocks import (
     TONE_OF,
