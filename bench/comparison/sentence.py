@@ -7,10 +7,11 @@ strategies stand between backticks, here and in all texts of reports.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
+from ..model.advice import REFUSED, TODAY, Advice, Ranked
 from ..text.wording import count, listed, percent, sentence_case
 from .reasons import (
     behind_in_words,
@@ -21,7 +22,7 @@ from .reasons import (
     reason_of,
     refusal_in_words,
 )
-from .rules import asked_by, slots_in_spec
+from .rules import asked_by, finite, slots_in_spec
 from .wording import costs, pricing_of, sample
 
 _NOT_CACHED = "where prompts are not cached"
@@ -202,36 +203,23 @@ def _certainty(item: Ranked, advice: Advice) -> str:
 def _elsewhere(item: Ranked, advice: Advice) -> str:
     """A sentence on what to do without the cache (or, where tokens decide, with one) if that is
     something else; else ""."""
-    best, start = _best_elsewhere(advice), f"With{'out' * (advice.basis == 'cached')} a cache:"
-    here, there = item.price, _elsewhere_price(item, advice)
-    if advice.advised is None:
-        price = _elsewhere_price(best, advice) if best else None
-        return (
-            f"{start} ship `{best.strategy}`, which {costs(price)} there." if best and price else ""
-        )
     if item.condition:
+        others = [it for it in advice.tried if it.verdict == "ship" and not it.condition]
+        is_advised = item.strategy == advice.advised
         why = f"`{item.strategy}` may cost more; to price that, add `--model`"
-    elif here and there and here.saves and not there.saves:
+        return f"With a cache: {_instead(others)}, since {why}." if is_advised else ""
+    certain = [it for it in advice.tried if it.uncached and it.uncached.certain and not it.marks]
+    usable = [it for it in certain if it.verdict not in REFUSED]
+    usable.sort(key=lambda it: finite(it.uncached.ratio if it.uncached else None))
+    here, there, best = item.price, item.uncached, usable[0].uncached if usable else None
+    if advice.advised is None and best:
+        return f"Without a cache: {_instead(usable)}, which {costs(best)} there."
+    if advice.advised and here and there and here.saves and not there.saves:
         why = f"`{item.strategy}` {costs(there)} there"
-    else:
-        return ""
-    return f"{start} {f'ship `{best.strategy}`' if best else 'keep what runs today'}, since {why}."
+        return f"Without a cache: {_instead(usable)}, since {why}."
+    return ""
 
 
-def _elsewhere_price(item: Ranked, advice: Advice) -> Price | None:
-    """The price without the cache; where tokens decide, these, which a cache may not change."""
-    return item.uncached if advice.basis == "cached" else item.price
-
-
-def _best_elsewhere(advice: Advice) -> Ranked | None:
-    """The cheapest strategy there that breaks no rule and certainly saves; None without one."""
-    is_priced = advice.basis == "cached"
-    usable = [
-        (price.ratio, at, item)
-        for at, item in enumerate(advice.ranked)
-        if item.verdict == "ship" or (is_priced and item.verdict not in REFUSED)
-        if not (item.marks or item.condition)
-        and (price := _elsewhere_price(item, advice))
-        and price.certain
-    ]
-    return min(usable)[2] if usable else None
+def _instead(usable: Sequence[Ranked]) -> str:
+    """What to do instead: the first strategy that can be used, if there is one."""
+    return f"ship `{usable[0].strategy}`" if usable else "keep what runs today"
