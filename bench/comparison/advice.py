@@ -175,15 +175,14 @@ def _verdict(item: Ranked, advice: Advice) -> Verdict:
 
     A strategy that changed nothing loses nothing, even if it could not be measured.
     """
-    refused, price = verdict_of(item.rules), item.price
+    refused = verdict_of(item.rules)
     if item.strategy == TODAY:
         return refused or "keep"
     if "inactive" in item.marks and refused != "invalid":
         return "no gain"
     if refused not in ("not certain", None):
         return refused
-    saves = price is not None and price.saves
-    if refused and not saves and item.rules[-1].rule == "cheaper":
+    if refused and not item.saves and item.rules[-1].rule == "cheaper":
         return "no gain"
     return "not certain" if refused or "not checked" in item.marks else "ship"
 

@@ -146,25 +146,27 @@ def is_unknown_today(item: Ranked) -> bool:
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
 
 
+def figure_and_basis(item: Ranked, result: RuleResult, advice: Advice) -> str:
+    """The figure of a rule on a share in words, with what stands behind it."""
+    about = behind_in_words(item, result, advice)
+    return figure_in_words(result) + (f" ({about})" if about else "")
+
+
 def losses_in_words(item: Ranked, advice: Advice) -> str:
     """What the prompts of a strategy would miss, and what would have to be fetched; "" if that was
     not measured."""
     words = [
-        figure_in_words(it) + ("" if is_best(it) else f" ({behind_in_words(item, it, advice)})")
+        figure_in_words(it) if is_best(it) else figure_and_basis(item, it, advice)
         for it in item.rules
         if it.rule == "needed" or (it.rule == "far" and not is_best(it))
         if it.value is not None
     ]
-    fetched = handles_in_words(item)
-    return ", and ".join(words) + (f", but {fetched}" if words and fetched else "")
-
-
-def handles_in_words(item: Ranked) -> str:
-    """The turns that would have to fetch something by its handle; "" for none."""
-    if not item.handle_turns:
-        return ""
-    turns = next((f" of {count(it.of)}" for it in item.rules if it.rule == "needed" and it.of), "")
-    return f"{count(item.handle_turns)}{turns} turns would first fetch some of it by a handle"
+    needed, fetched = item.result("needed"), ""
+    if words and item.handle_turns:
+        of = f" of {count(needed.of)}" if needed and needed.of else ""
+        turns = f"{count(item.handle_turns)}{of} turns"
+        fetched = f", but {turns} would first fetch some of it by a handle"
+    return ", and ".join(words) + fetched
 
 
 # ---------------------------------------------------------------- one strategy

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from ..model.advice import REFUSED, TODAY, Advice, Ranked
 from ..text.wording import count, listed, percent, sentence_case
 from .reasons import (
-    behind_in_words,
-    figure_in_words,
+    figure_and_basis,
     is_best,
     is_unknown_today,
     losses_in_words,
@@ -69,10 +68,9 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
     acting = [item for item in advice.tried if "inactive" not in item.marks]
 
     def place(item: Ranked) -> tuple[bool | float, ...]:
-        price, verdict = item.price, item.verdict
-        saving = price.per_run if price and price.saves else math.inf
+        price = item.price.per_run if item.price and item.saves else math.inf
         is_other, is_unasked = (item.strategy != name for name in (advice.advised, asks))
-        return is_other, saving == math.inf, verdict in REFUSED, is_unasked, saving
+        return is_other, not item.saves, item.verdict in REFUSED, is_unasked, price
 
     return min(acting, key=place, default=None)
 
@@ -107,7 +105,8 @@ def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
 
 def _advised(item: Ranked, advice: Advice) -> str:
     """The sentence on the strategy to ship: its figure, its price."""
-    price, figure = item.price, _figure(item, advice)
+    price, result = item.price, advice.figure(item)
+    figure = figure_and_basis(item, result, advice) if result else ""
     is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
     cost = "" if is_same else _cost(item, advice)
     words = "; it ".join(filter(None, [figure, cost]))
@@ -128,14 +127,14 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
         names = listed([f"`{it.strategy}`" for it in advice.tried])
         return f"{keep} {f'{names} changed nothing' if names else 'nothing was tried'}."
     about, price = f"{keep} `{item.strategy}`", item.price
-    saves = advice.answers == "savings" and price is not None and price.saves
+    saves = advice.answers == "savings" and item.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
         start = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
         why = refusal_in_words(item, item.failed)
         return f"{keep} {start}`{item.strategy}` {cost}{why}."
-    if figure := _figure(item, advice):
-        return f"{about} {figure}, but {item.reason}."
+    if figure := advice.figure(item):
+        return f"{about} {figure_and_basis(item, figure, advice)}, but {item.reason}."
     if saves:
         return f"{about} {cost}{item.reason}."
     less = "uses fewer tokens" if advice.basis == "tokens" else "costs less"
@@ -144,14 +143,6 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
         none = f"`{item.strategy}` {costs(price)}"
     where = f"{_economy(advice)} on {sample(advice)}".strip()
     return f"{keep} {none} {where}."
-
-
-def _figure(item: Ranked, advice: Advice) -> str:
-    """The figure of a store, evaluator or router in words, with what stands behind it; "" if the
-    question is about savings."""
-    result = advice.figure(item)
-    about = result and behind_in_words(item, result, advice)
-    return figure_in_words(result) + (f" ({about})" if about else "") if result else ""
 
 
 def _cost(item: Ranked, advice: Advice) -> str:
@@ -173,8 +164,7 @@ def _economy(advice: Advice) -> str:
 def _losses(item: Ranked, advice: Advice) -> str:
     """A sentence on what a strategy misses that saves and that no rule refuses; "" for another
     one."""
-    price = item.price
-    is_close = price is not None and price.saves and item.verdict not in REFUSED
+    is_close = item.saves and item.verdict not in REFUSED
     losses = losses_in_words(item, advice) if is_close else ""
     return losses and f"{sentence_case(losses)}."
 

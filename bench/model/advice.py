@@ -123,6 +123,11 @@ class Ranked(Value, frozen=True, kw_only=True):
         """The price that decides; None where it is not known."""
         return self.cached
 
+    @property
+    def saves(self) -> bool:
+        """True if the price that decides is lower than today's, certainly or not."""
+        return self.cached is not None and self.cached.saves
+
     def result(self, rule: str) -> RuleResult | None:
         """The first result of a rule; None without one."""
         return next((one for one in self.rules if one.rule == rule), None)

@@ -327,7 +327,7 @@ def _strategies_in_detail(result: Compared) -> tuple[str, ...]:
     and today's."""
     advice = result.advice
     failed = (gate.strategy for gate in result.gates if gate.outcome == "fail")
-    saving = (it for it in advice.ranked if (price := it.price) and price.saves)
+    saving = (it for it in advice.ranked if it.saves)
     refused = next((it.strategy for it in saving if it.verdict in REFUSED), None)
     wanted = *failed, advice.subject, result.asks, refused, TODAY
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]

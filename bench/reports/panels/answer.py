@@ -125,14 +125,14 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     advice = reading.advice
     item = advice.item(advice.subject) or (advice.tried or advice.ranked)[0]
     asked = advice.figure(item)
-    needed = next((it for it in item.rules if it.rule == "needed" and it.value is not None), None)
     broken = item.failed if item.verdict in REFUSED else None
     if asked:
         yield _rule_figure(reading, item, asked)
     price = item.price
     if price is not None and price.ratio and (not asked or reading.shapes_prompts(item)):
         yield _price_figure(reading, item, price)
-    if (rule := broken or needed) and not asked:
+    rule = broken or item.result("needed")
+    if rule and not asked and (broken or rule.value is not None):
         yield _rule_figure(reading, item, rule)
     rejected = _cheapest_rejected(reading)
     yield _rejected_figure(reading, rejected) if rejected else _sample_figure(reading, item)
