@@ -20,7 +20,7 @@ from ..model import (
     UserTurn,
     compact_json,
 )
-from ..model.outcome import TASK_STATE
+from ..model.outcome import TASK_STATE, Decision
 from ..model.scores import Number
 from ..text.scripts import expected_scripts
 from . import NOTHING, mean, metric, share, shared
@@ -45,12 +45,39 @@ def accuracy(evidence: ReplayEvidence) -> Number:
     Source: 004 §4.2
     """
     if evidence.replay.decisions:
-        return mean([item.route == item.expected for item in evidence.replay.decisions])
+        return mean([item.route == route for item, route in expected_routes(evidence)])
     labels = evidence.trace.labels.get("routes")
     labels = labels if isinstance(labels, dict) else {}
     recorded = (step for step in evidence.trace.steps if isinstance(step, RouteDecision))
     labelled = [step for step in recorded if str(step.index) in labels]
     return mean([step.taken == labels[str(step.index)] for step in labelled])
+
+
+def expected_routes(evidence: ReplayEvidence) -> list[tuple[Decision, str]]:
+    """Each decision with the route that it should have taken: the labelled one, else the recorded
+    one, else the one on untruncated records."""
+    steps = evidence.trace.steps
+    taken = {step.index: step.taken for step in steps if isinstance(step, RouteDecision)}
+    routes, scripts = evidence.trace.labels.get("routes"), _labelled_scripts(evidence.trace)
+
+    def labelled(decision: Decision) -> str | None:
+        """The route that the labels expect; of several right scripts the chosen one, else the first."""
+        step = str(decision.step)
+        if isinstance(routes, dict) and step in routes:
+            label: str | None = routes[step]
+            return label
+        is_selection = isinstance(decision.detail.get("ranked"), list)
+        accepted = scripts.get(step, ()) if is_selection else ()
+        return decision.route if decision.route in accepted else next(iter(accepted), None)
+
+    return [
+        (item, labelled(item) or taken.get(item.step) or item.untruncated)
+        for item in evidence.replay.decisions
+    ]
+
+
+def _labelled_scripts(trace: Trace) -> dict[str, list[str]]:
+    return expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
 
 
 @shared("routing.first_divergence")
@@ -62,9 +89,8 @@ def first_divergence(evidence: ReplayEvidence) -> Number:
 
     Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
     """
-    decisions = evidence.replay.decisions
-    differing = (number for number, item in enumerate(decisions) if item.route != item.expected)
-    return share(next(differing, len(decisions)), len(decisions))
+    decided = [item.route == route for item, route in expected_routes(evidence)]
+    return share([*decided, False].index(False), len(decided))
 
 
 @metric("routing.{}_aborts", unit="decisions", places=("false", "missed"))
@@ -77,7 +103,7 @@ def wrong_aborts(evidence: ReplayEvidence, place: str) -> Number:
     Source: 004 §4.2, the route `abort`
     """
     expected = place == "missed"
-    asked = [item for item in evidence.replay.decisions if (item.expected == ABORT) is expected]
+    asked = (item for item, route in expected_routes(evidence) if (route == ABORT) is expected)
     return _count([(item.route == ABORT) is not expected for item in asked])
 
 
@@ -232,9 +258,7 @@ def _ranks(evidence: ReplayEvidence) -> list[float]:
     decisions = [item for item in evidence.replay.decisions if item.at == "user_turn"]
     if not decisions:
         return []
-    trace = evidence.trace
-    labels = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
-    places = []
+    labels, places = _labelled_scripts(evidence.trace), []
     for decision in decisions:
         ranked, expected = decision.detail.get("ranked"), labels.get(str(decision.step))
         if isinstance(ranked, list) and expected:

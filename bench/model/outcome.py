@@ -78,7 +78,7 @@ class Reply(Value, frozen=True):
 
 
 class Decision(Value, frozen=True, kw_only=True):
-    """One routing decision under a strategy, and the routes to compare it with.
+    """One routing decision under a strategy, and the route on untruncated records.
 
     `loop` is the route by which this router reports a loop; None for a router that does not detect
     loops.
@@ -89,16 +89,8 @@ class Decision(Value, frozen=True, kw_only=True):
     at: str
     route: str
     untruncated: str
-    recorded: str | None = None
-    labelled: str | None = None
     loop: str | None = None
     detail: dict[str, Any] = {}
-
-    @property
-    def expected(self) -> str:
-        """The route to compare with: the labelled one, else the recorded one, else the one on
-        untruncated records."""
-        return self.labelled or self.recorded or self.untruncated
 
 
 class WriterCall(Value, frozen=True, kw_only=True):

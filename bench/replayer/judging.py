@@ -108,7 +108,7 @@ class Judges:
             what = f"{router.name} returned None at {point}"
             raise StrategyError(f"{what} — return a route's name, or decide at=recorded alone")
         (route, detail), (untruncated, _) = answer, other
-        decision = Decision(
+        decided = Decision(
             step=-1 if step is None else step.index,
             router=router.name,
             at=point,
@@ -117,7 +117,7 @@ class Judges:
             loop=router.attribute("loop"),
             detail=detail,
         )
-        self.decisions.append(self._recording.labelled(decision))
+        self.decisions.append(decided)
 
     def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
         """The recorded state with what happened since, by the keys of documents 003 and 004."""

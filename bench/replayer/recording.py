@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import msgspec
 
 from ..evidence.contents import TraceContents
 from ..evidence.future import Future
-from ..model import AnyStep, Decision, Message, RouteDecision, Trace
+from ..model import AnyStep, Message, RouteDecision, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
-from ..text.scripts import expected_scripts
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
 
 _PLANS = ("execution_plan", "manifest")
@@ -42,9 +37,8 @@ class Recording:
         self.messages, self._full, self._seen = recorded_messages(trace, index.reasoning_tokens)
         self.max_tokens = index.window_tokens or DEFAULT_WINDOW_TOKENS
         self.plans = {name: trace.meta[name] for name in _PLANS if name in trace.meta}
-        self._routes = {step.index: step for step in trace.steps if isinstance(step, RouteDecision)}
-        self.points = frozenset((step.at, step.router) for step in self._routes.values())
-        self._scripts = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
+        decided = (step for step in trace.steps if isinstance(step, RouteDecision))
+        self.points = frozenset((step.at, step.router) for step in decided)
 
     def full_message(self, step: AnyStep) -> Message:
         """The untruncated message of a step."""
@@ -58,40 +52,3 @@ class Recording:
     def future(self) -> Future:
         """The needs of the whole recording, for a reference that reads them."""
         return Future(self.trace, self.index, self._contents)
-
-    def labelled(self, decision: Decision) -> Decision:
-        """A decision with the recorded route, and the route that the labels expect."""
-        step = self._routes.get(decision.step)
-        label = labelled_route(
-            self.trace.labels, self._scripts, str(decision.step), decision.route, decision.detail
-        )
-        return msgspec.structs.replace(
-            decision, recorded=None if step is None else step.taken, labelled=label
-        )
-
-
-def labelled_route(
-    labels: Mapping[str, Any],
-    scripts: Mapping[str, Sequence[str]],
-    step: str,
-    route: str,
-    detail: Mapping[str, Any],
-) -> str | None:
-    """The route that a trace's labels expect at a step; None without a label.
-
-    If several `scripts` are right, it is the chosen one if that is among them, else the first.
-
-    >>> [labelled_route({}, {"3": ["a", "b"]}, "3", route, {"ranked": [route]}) for route in ("b", "c")]
-    ['b', 'a']
-    >>> labelled_route({"routes": {"3": "abort"}}, {}, "3", "next", {}), labelled_route({}, {}, "3", "next", {})
-    ('abort', None)
-    """
-    routes = labels.get("routes")
-    if isinstance(routes, dict) and step in routes:
-        label: str | None = routes[step]
-        return label
-    is_selection = isinstance(detail.get("ranked"), list)
-    accepted = scripts.get(step, ()) if is_selection else ()
-    if route in accepted:
-        return route
-    return accepted[0] if accepted else None

@@ -7,15 +7,18 @@ import json
 import math
 import pkgutil
 from dataclasses import is_dataclass
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 from generated import json_values, traces
 from hypothesis import given, strategies as st
 
+from bench.metrics.routing import expected_routes
 from bench.model import (
     Decision,
     ModelTurn,
+    RouteDecision,
     Source,
     SystemTurn,
     ToolResult,
@@ -26,6 +29,7 @@ from bench.model import (
     lines_of,
 )
 from bench.model.errors import DEBUG, own_error
+from bench.model.replay import Replay
 
 
 @given(json_values)
@@ -139,10 +143,22 @@ def test_values_are_frozen_and_unknown_fields_refused():
 
 @given(*[st.none() | st.sampled_from(("next", "abort"))] * 2)
 def test_a_decision_is_compared_with_its_label_else_the_record_else_the_full_text(labelled, recorded):
-    made = Decision(
-        step=0, router="r", at="end", route="next", untruncated="stop", recorded=recorded, labelled=labelled
-    )
-    assert made.expected == next(filter(None, (labelled, recorded, "stop")))
+    made = Decision(step=0, router="r", at="end", route="next", untruncated="stop")
+    steps = (RouteDecision(index=0, at="end", taken=recorded),) if recorded else ()
+    labels = {"routes": {"0": labelled}} if labelled else {}
+    assert expected(made, steps, labels) == next(filter(None, (labelled, recorded, "stop")))
+
+
+def test_a_selection_is_right_if_it_is_one_of_the_labelled_scripts():
+    chosen = [Decision(step=3, router="r", at="", route=name, untruncated="x", detail={"ranked": []}) for name in "bc"]
+    assert [expected(one, (), {"scripts": {"3": ["a", "b"]}}) for one in chosen] == ["b", "a"]
+
+
+def expected(decision, steps, labels):
+    trace = Trace(id="t", source=Source(format="native"), steps=steps, labels=labels)
+    evidence = SimpleNamespace(trace=trace, replay=Replay(strategy="s", spec="", decisions=(decision,)))
+    ((_, route),) = expected_routes(evidence)
+    return route
 
 
 @pytest.mark.parametrize("room", ["model", "metrics", "comparison"])

@@ -129,7 +129,8 @@ def written(folder: Path, text: str) -> Path:
 def routes_of(recorded: Trace, graph: str, folder: Path, extra: str = "") -> list[tuple[str | None, str]]:
     run = replayed_or_failed(recorded, parse_strategy(f'g={extra}routers=langgraph:graph="{graph}"', folder))
     assert run.failure is None, run.failure
-    return [(item.recorded, item.route) for item in run.decisions]
+    taken = {step.index: step.taken for step in recorded.steps if isinstance(step, RouteDecision)}
+    return [(taken.get(item.step), item.route) for item in run.decisions]
 
 
 def with_decisions(*taken: str, router: str | None = "langgraph", level: str = "L1") -> Trace:

@@ -96,14 +96,14 @@ def test_ledger_reproduces_every_recorded_decision(shared_traces: Path) -> None:
     rows = [json.loads(line) for line in (shared_traces / "labels/magentic_routing.jsonl").read_text().splitlines()]
     expected = {(row["file"], row["index"]): row for row in rows}
     decided = {
-        (f"who-and-when/Hand-Crafted/{recording.id}.json", decision.step): decision
+        (f"who-and-when/Hand-Crafted/{recording.id}.json", decision.step): (decision, recording.steps[decision.step])
         for recording in load([f"{WHO_AND_WHEN}:who-and-when/Hand-Crafted"], shared_traces).traces
         for decision in replayed(recording, compose("s", {"routers": Ledger})).decisions
     }
     assert decided.keys() == expected.keys()
     for place, row in expected.items():
-        decision = decided[place]
-        assert decision.route == decision.recorded == row["recorded_event"], place
+        decision, step = decided[place]
+        assert decision.route == step.taken == row["recorded_event"], place
         if decision.route == "next":
             assert decision.detail["speaker"] == row["next_speaker"]
             stalled = row["in_loop"] or not row["progress"]
