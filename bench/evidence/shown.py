@@ -26,6 +26,7 @@ _DENIES = re.compile(
 )
 _SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
+_TITLE_ENDS = re.compile(r"[:;(]")
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
 _FEWEST_VALUES = 3
@@ -111,6 +112,7 @@ class _Comparison:
     def __init__(self, own: RewrittenResult) -> None:
         self._own, self._table = own, own.columns
         self._messages = own.session.messages
+        self._beside: list[str] = []
         self.changed: list[Finding] = []
         self.own: list[str] = []
         self.doubtful = ""
@@ -160,9 +162,10 @@ class _Comparison:
             if value is not None and not keep_order(shown, value, self._table.says_value):
                 self._doubt(f"{quoted(own.text)} has values in other places")
         reading = self._messages.reading(text)
+        self._beside = reading.outside_data.split("\n")
         for record in reading.records:
             self._compare(record)
-        for line in reading.outside_data.split("\n"):
+        for line in self._beside:
             if line.strip(_SIGNS).casefold() not in self._table.records_of_identity:
                 yield line
 
@@ -222,22 +225,30 @@ class _Comparison:
     def _read_unknown(self, key: str, text: str, number: int, shown: Collection[str]) -> None:
         """Read a value under a key that the result does not have: the value of a field that the
         record would lack was renamed, any other is stated. A part of a long text may extend its key
-        (`output_head`)."""
+        (`output_head`); words beside the data may explain a key, or stand before it as a title."""
         is_container = text.lstrip()[:1] in ("[", "{")  # which is read on its own
         others = self._table.pairs(number) if number >= 0 and not is_container else ()
-        was = next(
+        other, was = next(
             (
-                f"{other}: {value}"
+                (other, value)
                 for other, value in others
                 if plain_key(other) not in shown and same_value(text, value) and value.strip()
                 if len(value) < _LONG or len(text) == len(value) or not _extends(key, other)
             ),
-            "",
+            ("", ""),
         )
-        if was:
-            self.changed.append(Finding(self._own.step, f"{key}: {text}", was))
-        else:
+        if not was:
             self.own.append(f"{key}: {text}")
+        elif self._explains(key, other):
+            self._doubt(f"{quoted(f'{key}: {text}')} may stand for {quoted(other)}")
+        else:
+            self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{other}: {was}"))
+
+    def _explains(self, key: str, other: str) -> bool:
+        """True if words beside the data have a key and another one, or the key ends with that behind
+        a title."""
+        is_titled = plain_key(other) in map(plain_key, _TITLE_ENDS.split(key))
+        return is_titled or any(key in line and other in line for line in self._beside)
 
 
 def _extends(key: str, other: str) -> bool:

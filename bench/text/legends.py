@@ -21,7 +21,7 @@ _MEANING = re.compile(rf"\s*({_NAME}){_MEANS}\s*(\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})|(?<=\S) (?=[§$#%@&~*]\w{{0,4}};?=)")
 _HEADING = re.compile(r"\W*\w+(?:[ (]{1,2}\w+){0,9}\)?:\s*")
 _MAPPING = re.compile(r"[^\w{\[]{0,4}[\w ]{0,60}:?\s*(\{.*\})")
-_QUOTED = re.compile(r"^(['\"])([^'\"]*)\1$")
+_QUOTED = re.compile(r"^(?:(['\"])([^'\"]*)\1|[«“„](?P<quoted>[^«»“”„]*)[»”“])$")
 _MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2
 
 Meanings = dict[str, str]
@@ -99,7 +99,9 @@ def _pairs(parts: list[str]) -> Meanings:
     """The names and meanings in some parts of a line; {} if a part has none."""
     matches = [match for match in map(_MEANING.fullmatch, parts) if match]
     return (
-        {it[1]: _QUOTED.sub(r"\2", it[2]) for it in matches} if len(matches) == len(parts) else {}
+        {it[1]: _QUOTED.sub(r"\2\g<quoted>", it[2]) for it in matches}
+        if len(matches) == len(parts)
+        else {}
     )
 
 
