@@ -34,7 +34,8 @@ LAYOUTS = {
     "YAML": lambda rows: yaml.safe_dump(rows, allow_unicode=True, width=10_000),
     "CSV": as_csv,
     "Markdown": lambda rows: "\n".join(
-        f"| {' | '.join(map(str, cells))} |" for cells in (KEYS, ["---"] * len(KEYS), *(row.values() for row in rows))
+        f"| {' | '.join(map(str, cells))} |"
+        for cells in (KEYS, ["---"] * len(KEYS), *([row[key] for key in KEYS] for row in rows))
     ),
 }
 
