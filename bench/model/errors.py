@@ -158,19 +158,13 @@ def raised_at(error: BaseException) -> str:
     ...     raised_at(error).endswith(":2")
     True
     """
-    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    outside = [(file, line) for file, line in places if not file.startswith((_PACKAGE, "<frozen"))]
-    own = [
-        place
-        for place in outside
-        if not place[0].startswith(_STDLIB) and "site-packages" not in place[0]
-    ]
-    if not own:
-        return ""
-    file, line = own[-1]
-    path = Path(file)
-    short = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else Path(path.name)
-    return f"{short.as_posix()}:{line}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path, here = Path(frame.filename), Path.cwd()
+        is_ours = frame.filename.startswith((_PACKAGE, _STDLIB, "<frozen"))
+        if not is_ours and "site-packages" not in frame.filename:
+            short = path.relative_to(here) if path.is_relative_to(here) else Path(path.name)
+            return f"{short.as_posix()}:{frame.lineno}"
+    return ""
 
 
 def defect(error: BaseException) -> str:
@@ -183,17 +177,12 @@ def defect(error: BaseException) -> str:
     ...     defect(error).partition(": ")[2]
     'ZeroDivisionError: division by zero — please report it'
     """
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    place = (
-        f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}"
-        if last is not None
-        else "?"
-    )
-    return (
-        f"defect in bench at {place}: {type(error).__name__}: {one_line(error)} — please report it"
-    )
+    places = [
+        f"{Path(frame.filename).name}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    place, what = (places or ["?"])[-1], f"{type(error).__name__}: {one_line(error)}"
+    return f"defect in bench at {place}: {what} — please report it"
 
 
 def own_error(error: BaseException) -> str:
