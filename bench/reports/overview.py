@@ -52,8 +52,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     head, rest = _answer(readings, groups, gates)
     blocks = (
         Prose((head, rest), "lead"),
-        muted(" ".join(_notes(readings, groups))),
         table("Questions and answers", heads, rows),
+        muted(" ".join(_notes(readings, groups))),
     )
     hashes = {run.facts.sha256 for one in readings for run in one.runs}
     runs = counted(len(hashes), "different run")
