@@ -189,12 +189,13 @@ class TraceContents:
     def _beside_data(self, text: str, step: int) -> list[str] | None:
         """The lines of a text besides all data of a step's result, without the comments of the result
         and the lines beside its table; None if it lacks one of these."""
-        if not self.fields(step).fields:
+        is_json = text[:1] in ("[", "{") and text == self._as_json(step)
+        is_written = is_json or ("@table" in text and text == self._with_tables(step))
+        shown = None if is_written else data_of(text)
+        if not (is_written or shown) or not self.fields(step).fields:
             return None
-        if text == self._as_json(step) or ("@table" in text and text == self._with_tables(step)):
+        if shown is None:
             return []
-        if (shown := data_of(text)) is None:
-            return None
         form = same_form(shown.value, in_cells=shown.are_tables)
         if form != self._form(step, shown.are_tables):
             return None

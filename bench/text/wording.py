@@ -76,11 +76,16 @@ def shortened(text: str, most: int = 70) -> str:
     >>> shortened("cat  a_long_path.txt", 10)
     'cat … h.txt'
     """
+    if len(text) > 2 * _READ_CHARS:
+        text = f"{text[:_READ_CHARS]} {text[-_READ_CHARS:]}"
     flat = " ".join(text.split())
     if len(flat) <= most:
         return flat
     first, last = flat[: most // 2], flat[-most // 2 :]
     return f"{first.rpartition(' ')[0] or first} … {last.partition(' ')[2] or last}"
+
+
+_READ_CHARS = 2000
 
 
 def sentence_case(text: str) -> str:

@@ -109,8 +109,10 @@ class _Reader:
 
     def _is_free(self, line: str) -> bool:
         """True for a notice in a text that shows a result, which may have labels."""
-        ways = dict.fromkeys((line, IDENTIFIER.sub(" ", line)))
-        return self._shown is not None and any(is_free(self._shown, way) for way in ways)
+        shown = self._shown
+        return shown is not None and (
+            is_free(shown, line) or is_free(shown, IDENTIFIER.sub(" ", line))
+        )
 
     def _in_sentence(self, sentence: str, near: list[str], is_constant: bool) -> Iterator[str]:
         is_said, text = self._mentions.verbatim, sentence

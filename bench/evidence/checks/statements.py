@@ -114,11 +114,13 @@ class Statement:
         unnamed = (line[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
         notice = Notice(EXIT_CODE.sub(" ", " ".join(unnamed)))
         words = {*notice.words}
-        own_words = words - self._own.session.call_words(self._result.index)
-        if any(is_of(word, "claims", "ranks") for word in own_words):
+        content = {it for it in words if is_of(it, "claims", "ranks") or not is_small(it)}
+        if content:
+            content -= self._own.session.call_words(self._result.index)
+        if any(is_of(word, "claims", "ranks") for word in content):
             return False
         said = [name for name in _CHECKED if any(is_of(word, name) for word in words)]
-        numbers, content = [*notice.numbers()], {it for it in own_words if not is_small(it)}
+        numbers = [*notice.numbers()]
         return (
             all(self._is_right(name, words) for name in said)
             and (
