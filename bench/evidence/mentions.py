@@ -40,6 +40,9 @@ _REPEATED = 0.5
 _DENIAL = re.compile(r"\b(?:cannot|never|no|not|t|without)$")
 """Matches a denial at the end of flat words, in which the sign in "don't" is a blank."""
 
+_PART_CHARS = 10_000
+"""The characters of a content's part."""
+
 _FEWEST_BEFORE_A_CUT = 3
 """The fewest words of a text of which the last may be truncated."""
 
@@ -87,7 +90,8 @@ class Mentions:
     def _having(self, words: str) -> Iterator[int]:
         """Yield the steps of the contents with flat words in a row, the last one perhaps truncated,
         where no denial stands before them."""
-        for number in self._having_rarest(words.split()[:-1]):
+        parts = self._having_rarest(words.split()[:-1])
+        for number in dict.fromkeys(part % len(self._contents) for part in parts):
             before, *others = self._row(number).split(words)
             if others and any(not _DENIAL.search(text) for text in (before, *others[:-1])):
                 yield self._first_steps[self._contents[number]]
@@ -127,15 +131,29 @@ class Mentions:
 
     @kept_between_runs
     def _by_word(self) -> Numbers:
-        """The numbers of the contents that have a word."""
+        """The parts of the contents that have a word. A part's number is that of its content, plus
+        the number of contents for each part before it.
+        """
         numbers: Numbers = {}
         for number in range(len(self._contents)):
-            words = {*self._row(number).split()}
-            known = numbers.keys() & words
-            numbers.update(dict.fromkeys(words - known, number))
-            for word in known:
-                add_number(numbers, word, number)
+            row, end = self._row(number), 0
+            for part, start in enumerate(range(0, len(row), _PART_CHARS)):
+                begin, end = end, row.find(" ", start + _PART_CHARS)
+                words = {*row[begin : end if end >= 0 else len(row)].split()}
+                number_of_part = number + part * len(self._contents)
+                known = numbers.keys() & words
+                numbers.update(dict.fromkeys(words - known, number_of_part))
+                for word in known:
+                    add_number(numbers, word, number_of_part)
+                if end < 0:
+                    break
         return numbers
+
+    def _has(self, part: int, words: str) -> bool:
+        """True if flat words stand in a row in or around a part of a content."""
+        before, number = divmod(part, len(self._contents))
+        begin, end = before * _PART_CHARS - len(words), (before + 1) * _PART_CHARS + len(words)
+        return self._row(number).find(words, max(0, begin), end + 1) >= 0
 
     @kept_between_runs
     def numbers(self) -> frozenset[str]:
@@ -212,18 +230,16 @@ class Mentions:
         begun = words.rstrip()
         return self._in_a_row(words) or (
             len(each) >= _FEWEST_BEFORE_A_CUT
-            and any(begun in self._row(at) for at in self._having_rarest(before))
+            and any(self._has(part, begun) for part in self._having_rarest(before))
         )
 
     def _in_a_row(self, words: str) -> bool:
         """True if some message has flat words in a row, or there are no words."""
         each = words.split()
-        return not each or any(words in self._row(at) for at in self._having_rarest(each))
+        return not each or any(self._has(part, words) for part in self._having_rarest(each))
 
     def _having_rarest(self, words: list[str]) -> list[int]:
-        """The numbers of the contents with the rarest of some words; none if a word is in no
-        content.
-        """
+        """The parts of the contents with the rarest of some words; none if a word is in no content."""
         if not self._by_word.keys() >= set(words):
             return []
         rarest: list[int] = []
