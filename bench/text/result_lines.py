@@ -19,6 +19,9 @@ _BULLET = re.compile(r"[-*•] +")
 _RULE = re.compile(r"([^\w\s])\1{2,}|(?<!\w)_{2,}(?!\w)")
 """Matches a line that is drawn with signs."""
 
+_TIMES = re.compile(r"\[(\d{1,9}) times\]$")
+"""Matches the number of equal lines for which one stands."""
+
 _HEADING = re.compile(
     r"#+ |\[[^\]]*\]$|(?:=+|-+|\*+) \w.* (?:=+|-+|\*+)$|<[^/<>]+>$|.*:$|[A-Z][A-Z0-9 _/&-]{2,}$"
 )
@@ -70,19 +73,26 @@ class ResultLines:
         own, gaps, after, is_next = list[str](), list[list[str]](), 0, False
         moved = misplaced = ""
         for line in filter(str.strip, lines):
-            numbers = self.numbers_of(line)
-            if (place := bisect_left(numbers, after)) < len(numbers):
-                gap = self.texts[after : numbers[place]]
+            times = _TIMES.search(line)
+            words, many = (line[: times.start()], int(times[1])) if times else (line, 1)
+            numbers = self.numbers_of(words)
+            later = numbers[bisect_left(numbers, after) :]
+            first = next((it for it in later if self._are_alike(it, it + many)), -1)
+            if first >= 0:
+                gap = self.texts[after:first]
                 if is_next and any(map(_HEADING.match, gap)):
                     misplaced = misplaced or line.strip()
                 gaps.append(gap)
-                after, is_next = numbers[place] + 1, True
+                after, is_next = first + many, True
             elif numbers:
                 moved = moved or line.strip()
-            else:
+            elif _folded(words):
                 own.append(line)
                 is_next = False
         return LinesShown(own, [*filter(None, [*gaps, self.texts[after:]])], moved, misplaced)
+
+    def _are_alike(self, start: int, end: int) -> bool:
+        return end == start + 1 or (end <= len(self.texts) and len({*self.texts[start:end]}) == 1)
 
     def numbers_of(self, line: str) -> Sequence[int]:
         """The numbers of the lines that a line shows."""
