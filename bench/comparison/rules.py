@@ -238,18 +238,16 @@ def _in_texts(
     What today's texts of the same run have too is not a hit. A rule on prose breaks where the rate
     is certainly above the rule's false alarms.
     """
-    by_run: dict[str, int] = {}
     findings: list[Finding] = []
-    of = summaries = 0
+    hits = of = summaries = 0
     for run in runs.all:
         check = _check(runs, run, strategy, asked.rule)
         todays = Check() if strategy == TODAY else _check(runs, run, TODAY, asked.rule)
-        by_run[run.id] = max(0, check.hits - todays.hits)
+        more = max(0, check.hits - todays.hits)
+        hits += more
         of, summaries = of + max(check.of, check.hits), summaries + check.summaries
-        found = check.findings if by_run[run.id] else ()
-        own = (finding for finding in found if finding not in todays.findings)
+        own = (finding for finding in check.findings if more and finding not in todays.findings)
         findings += (replace(finding, run=run.id) for finding in own)
-    hits = sum(by_run.values())
     result = RuleResult(
         rule=asked.rule,
         passed=hits == 0,

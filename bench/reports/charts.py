@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ..comparison.wording import quantity
-
 Mark = Literal["advised", "acceptable", "today", "rejected", "other"]
 """The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""
 
@@ -47,32 +45,28 @@ class Range:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts (or values of `unit`) by bin.
-
-    `labels` has a text for each edge of a bin, "" for none.
-    """
+    """Counts by bin, with a text at the first of the highest bars, and one at each end of the axis
+    ("" for none)."""
 
     alt: str
     counts: tuple[float, ...]
-    labels: tuple[str, ...]
     marks: tuple[Mark, ...]
-    unit: str = "count"
+    highest: str
+    ends: tuple[str, str]
 
     @property
     def bars(self) -> Iterator[tuple[float, float, Mark, str]]:
-        """Yield the position and the height in percent, the mark and the text of each bar; only the
-        first of the highest bars has a text."""
+        """Yield the position and the height in percent, the mark and the text of each bar."""
         largest = max([*self.counts, 1e-12])
         for at, (number, mark) in enumerate(zip(self.counts, self.marks, strict=True)):
             is_first = number == largest and largest not in self.counts[:at]
-            text = quantity(number, self.unit) if is_first else ""
+            text = self.highest if is_first else ""
             yield 100 * (at + 0.5) / len(self.counts), 100 * number / largest, mark, text
 
     @property
     def axis(self) -> list[tuple[float, str]]:
         """The labels, each with its position in percent."""
-        bins = len(self.counts)
-        return [(100 * edge / bins, text) for edge, text in enumerate(self.labels) if text]
+        return [(at, text) for at, text in zip((0.0, 100.0), self.ends, strict=True) if text]
 
 
 @dataclass(frozen=True)

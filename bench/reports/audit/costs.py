@@ -77,7 +77,6 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     broken = {(item.turn - 1) // wide for item in one.cache.breaks}
     marks: list[Mark] = ["rejected" if at in broken else "other" for at in range(len(sums))]
     last = count(len(sizes)) if len(sums) > 4 else ""
-    labels = "turn 1", *[""] * (len(sums) - 1), last
     which = "The dearest session, " if len(sessions.all) > 1 else ""
     alt = f"{which}{sessions.names[one.id]}: {counted(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
     if places := [str(item.turn) for item in one.cache.breaks]:
@@ -85,8 +84,8 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     notes = ["Red: the cache broke."] if broken else []
     notes += [f"Each bar is {wide} turns."] if wide > 1 else []
     notes += [f"{which}{sessions.names[one.id]}."] if which else []
-    unit = "usd" if sessions.priced else "tokens"
-    chart = Histogram(alt, sums, labels, tuple(marks), unit=unit)
+    highest = sessions.words(max(sums), unit=False)
+    chart = Histogram(alt, sums, tuple(marks), highest, ("turn 1", last))
     yield Drawing(chart, note=" ".join(notes))
 
 
