@@ -217,6 +217,6 @@ def example() -> CheckedReplay:
         spec="",
         written=(cut,),
         calls=(Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 4))),
-        results=(StepOutcome(step=2, call_id="c1", message=4, record=record, stored=cut.text),),
+        results=(StepOutcome(step=2, message=4, record=record, stored=cut.text),),
     )
     return CheckedReplay(TraceSession(trace, index_trace(trace)), replay)

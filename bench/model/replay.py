@@ -36,7 +36,6 @@ class StepOutcome(Value, frozen=True, kw_only=True):
     """
 
     step: int
-    call_id: str
     message: int
     record: Record
     stored: object = None

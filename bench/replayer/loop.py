@@ -158,7 +158,6 @@ class Loop:
         )
         outcome = StepOutcome(
             step=step.index,
-            call_id=step.call_id,
             message=message,
             record=record,
             stored=stored,

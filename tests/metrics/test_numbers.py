@@ -124,9 +124,7 @@ def test_a_metric_without_model_data_gives_a_reason() -> None:
 def test_a_probe_of_a_reply_or_the_store_asks_that_of_its_result() -> None:
     record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
     replies = tuple(
-        StepOutcome(
-            step=step, call_id="c1", message=step, record=record, stored=text, reply=Reply(text, "rule", route="END")
-        )
+        StepOutcome(step=step, message=step, record=record, stored=text, reply=Reply(text, "rule", route="END"))
         for step, text in ((2, "It is Ann."), (4, "It is Bob."))
     )
     names = itertools.product(("Ann", "Bob", "W4417"), ("reply", "store"))
@@ -154,7 +152,7 @@ def test_the_turns_that_used_a_cleared_result_miss_it() -> None:
 def test_a_need_behind_a_handle_costs_a_call_and_is_not_missed() -> None:
     stored = shown_message("stored as result_1")
     outcome = StepOutcome(
-        step=2, call_id="c1", message=6, stored=TEXT,
+        step=2, message=6, stored=TEXT,
         record=Record(step=2, call_id="c1", function="read", success=True, value=None, handle="result_1"),
     )  # fmt: skip
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 4))
@@ -252,7 +250,7 @@ def test_loop_metrics_equal_their_values_by_hand() -> None:
         )
     for route, loops in (("again", 1.0), ("END", 0.0)):  # a consumer that replied three times
         record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
-        reply = StepOutcome(step=2, call_id="c1", message=2, record=record, reply=Reply("Yes.", "rule", route=route))
+        reply = StepOutcome(step=2, message=2, record=record, reply=Reply("Yes.", "rule", route=route))
         replies = tuple(replace(reply, step=step) for step in (2, 3, 4))
         assert numbers_of(evidence_by_hand(*WHOLE, results=replies))["routing.loops"].value == loops
 
