@@ -100,7 +100,7 @@ class Loop:
         elif isinstance(step, RouteDecision):
             judges.decide_as_recorded(msgspec.structs.replace(step, taken=""), step.taken)
         elif isinstance(step, ContextReset | ContextEdit):
-            self._thread(step.thread).resets.append(step)
+            self._thread(step.thread).changes.append(step)
         elif isinstance(step, ToolsChanged):
             tokens = self._recording.index.tools_tokens.get(step.index, 0)
             self._thread(step.thread).change_tools(tokens)

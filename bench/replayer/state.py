@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..model import ContextEdit, ContextReset, Message, Resolved, WriterCall, as_text, compact_json
 from ..model.base import grouped
 from ..model.errors import own_error
-from ..model.messages import shared_length
+from ..model.messages import after_change, shared_length
 from ..model.replay import Call
-from ..plugins.registry import build
 from ..strategies import NewHistory, Window, Written
-from ..strategies.user_code.functions import SlotFunction
 
 if TYPE_CHECKING:
     from ..evidence.future import Future
@@ -143,7 +141,7 @@ class Thread:
         self._last: list[int] = []  # the prompt before
         self._tools, self._tools_changed = 0, False
         self.recording: list[Message] = []
-        self.resets: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
+        self.changes: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
 
     @property
     def messages(self) -> list[Message]:
@@ -163,21 +161,21 @@ class Thread:
 
     def call(self, step: int) -> tuple[Call, NewHistory | None]:
         """The prompt of a model turn, and the compactor's answer (None: it changed nothing)."""
-        compact = self._compact
-        if compact is None and self.resets:  # the history as the recorded harness left it
-            compact = SlotFunction(build("compactor", "recorded"))
-        answer = None if compact is None else compact(self._window(step))
+        answer = None if self._compact is None else self._compact(self._window(step))
         if answer is not None:
             self._shown.replace_with(list(answer.messages))
-        elif compact is not None and self._given is not self._shown:
+        elif self._given is not self._shown:
             self._shown.replace_with(list(self._given.messages))
+        elif self._compact is None and self.changes:
+            history = functools.reduce(after_change, self.changes, self._shown.messages)
+            self._shown.replace_with(history)
         keep, prompt = shared_length(self._last, self._shown.ids), [*self._shown.ids]
         parts = dict(answer.parts) if answer else {}
         tail = tuple(prompt[keep:])
         call = Call(step, self._name, keep, tail, self._tools, self._tools_changed, parts)
         self._last, self._seen = prompt, len(self._given.messages)
         self._tools_changed = False
-        self.resets.clear()
+        self.changes.clear()
         return call, answer
 
     def _window(self, step: int) -> Window:
@@ -191,7 +189,6 @@ class Thread:
             tokens=self._framing + self._tools + history.tokens(),
             max_tokens=self._max_tokens,
             count=self._numbers.count,
-            resets=tuple(self.resets),
             future=self._future,
         )
 

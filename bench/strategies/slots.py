@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult, as_text
+from ..model import Message, Record, Reply as Reply, ToolResult, as_text
 from ..text.decode import NothingParsed, parse_json
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Window:
 
     With `mode="per_call"` it is the full history. `added` are the messages since the last prompt;
     `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
-    window (128,000 where unknown); `resets` are the recorder's own compactions since the last
-    prompt. `future` is given only to a compactor that declares `needs_future`.
+    window (128,000 where unknown). `future` is given only to a compactor that declares
+    `needs_future`.
     """
 
     step: int
@@ -60,7 +60,6 @@ class Window:
     tokens: int
     max_tokens: int
     count: Callable[[Message | str], int]
-    resets: Sequence[ContextReset | ContextEdit] = ()
     future: Future | None = None
 
 

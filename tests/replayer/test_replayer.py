@@ -125,17 +125,6 @@ def test_a_strategy_without_a_compactor_repeats_the_recorded_resets():
         assert [text for _, text, _ in last] == ["You run commands.", "So far."]
 
 
-def test_a_window_has_the_resets_since_the_last_prompt():
-    trace = conversation_of([ModelTurn(index=2, content="a"), ContextReset(index=3), ModelTurn(index=4, content="b")])
-    seen = []
-
-    def count(window: Window) -> None:
-        seen.append(len(window.resets))
-
-    Replayer(trace, index_trace(trace)).replay(compose("s", {"compactor": count}))
-    assert seen[:3] == [0, 1, 0]  # the replay is repeated, to see if it differs
-
-
 def test_a_router_decides_at_its_points_and_may_read_the_prompt_as_openai_messages():
     def route(state):
         return "done"

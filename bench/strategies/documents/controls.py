@@ -1,9 +1,8 @@
-"""The controls of an ablation, which keep everything, nothing, or the recorded history."""
+"""The controls of an ablation, which keep everything or nothing."""
 
 from __future__ import annotations
 
 from ...model import Message, ToolResult
-from ...model.messages import after_change
 from ...plugins.registry import register
 from .. import Window
 
@@ -45,27 +44,3 @@ def drop_all(window: Window) -> list[Message]:
     []
     """
     return [message for message in window.messages if message.kind == "system"]
-
-
-@register("compactor", "recorded")
-def recorded_history(window: Window) -> list[Message] | None:
-    """The history as the recorded harness left it.
-
-    At each of its resets the system messages, its summary and what it kept stay. A message that the
-    harness reworded (a masked result) has the recorded placeholder from then on. Messages written
-    by a strategy are dropped at a reset. Without a reset or an edit since the last prompt: None,
-    unchanged.
-
-    Source: the recording itself
-
-    >>> from bench.model import ContextReset
-    >>> turns = [Message(role="user", text=str(step), kind="user", step=step) for step in range(3)]
-    >>> reset = ContextReset(index=3, summary="0 and 2", kept=(1,))
-    >>> window = Window(4, "main", turns, turns, 20, 100, lambda item: 4, resets=[reset])
-    >>> [message.text for message in recorded_history(window)]
-    ['0 and 2', '1']
-    """
-    messages = list(window.messages)
-    for reset in window.resets:
-        messages = after_change(messages, reset)
-    return messages if window.resets else None
