@@ -226,8 +226,8 @@ class _Comparison:
         """Read a value under a key that the result does not have: the value of a field that the
         record would lack was renamed, any other is stated. A part of a long text may extend its key
         (`output_head`); words beside the data may explain a key, or stand before it as a title."""
-        is_container = text.lstrip()[:1] in ("[", "{")  # which is read on its own
-        others = self._table.pairs(number) if number >= 0 and not is_container else ()
+        is_part = text.lstrip()[:1] in ("", "[", "{")  # which is read on its own
+        others = self._table.pairs(number) if number >= 0 and not is_part else ()
         other, was = next(
             (
                 (other, value)

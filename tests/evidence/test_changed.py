@@ -54,6 +54,15 @@ def test_a_line_that_is_cut_beside_a_notice_is_not_another_line(end: int) -> Non
         assert bool(evidence_of(recording, mine).checks["changed"].findings) is is_changed
 
 
+def test_the_first_lines_of_a_table_may_stand_in_data() -> None:
+    table = "\n".join(["id    state    size", *(f"W{100 + n}  open     {n}.5" for n in range(9))])
+    recording = trace(*(result(table, index=2) if step.index == 2 else step for step in RECORDING.steps))
+    for first, unchecked in ((table.split("\n")[:4], 0), (table.split("\n")[6:], 1)):
+        text = json.dumps({"message": f"10 lines; first {len(first)} shown.", "lines": first})
+        mine = compose("mine", {"summarizer": lambda given, text=text: text}, "tests")
+        assert evidence_of(recording, mine).checks["invented"].unchecked == unchecked
+
+
 def test_objects_in_a_column_are_cells() -> None:
     shirt = {"size": "S", "kind": "cotton", "neck": "v", "hem": "round", "wash": "40"}
     pump = {"hold": "9 bar", "kind": "foot", "tube": "1 m", "feet": "two", "wash": "no"}

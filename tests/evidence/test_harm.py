@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
@@ -14,7 +16,9 @@ from bench.comparison.totals import Runs
 from bench.evidence.false_alarms import false_alarms
 from bench.model.advice import RuleResult
 from bench.model.scores import Check, MeasuredRun
+from bench.traces import load
 
+TRACES = Path(__file__).parents[2] / "traces"
 Refusals = dict[str, list[RuleResult]]
 
 
@@ -41,6 +45,12 @@ def test_every_harmful_strategy_is_refused_or_reported_as_unchecked(harmful: Ref
 def test_few_harmless_strategies_are_refused(harmless: Refusals) -> None:
     refused = {name: [item.rule for item in found] for name, found in harmless.items() if found}
     assert len(refused) * 20 <= len(HARMLESS), refused
+
+
+def test_a_part_without_a_value_renames_none() -> None:
+    kinds = {"bullets": HARMLESS["bullets"]}
+    runs = measured_runs(load([TRACES / "building_model" / "survey.jsonl"]).traces, kinds)
+    assert "changed" not in [item.rule for item in refusals(runs, kinds)["bullets"]]
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,8 @@ class Statement:
         own = self._own
         if not own.gaps and own.columns.fields:
             kept = own.session.messages.fields_of(own.number, self._result.index)
-            return own.columns.rows(kept)
+            if (rows := own.columns.rows(kept))[0]:
+                return rows
         return _parts(_letters(own.result.text), [*map(_letters, own.missing)])
 
     @cached_property
