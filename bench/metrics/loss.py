@@ -67,9 +67,8 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     """Results that lost facts without a notice, in the first prompt after them or in the last one
     of their thread.
 
-    A notice is a line with a word for leaving out, or a total larger than what is shown, in a text
-    that shows the result (or else in one of the strategy's own messages). No results with a later
-    prompt: nothing to measure.
+    A notice is a line with a word for leaving out, in a text that shows the result (or else in one
+    of the strategy's own messages). No results with a later prompt: nothing to measure.
 
     Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 

@@ -31,7 +31,6 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """The characters after which a text may continue with the other one."""
 
 _WITHIN = re.compile(r"[\w<\[(/]\w|</")
-_MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
 _CUTS = re.compile(r"[\w…\[(<\n]|\.\.")
 """Matches a sign of words that stand for missing ones, not only for signs."""
 
@@ -203,8 +202,6 @@ def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, i
         rest = one[end:]
         is_end = len(rest) <= len(other) - place and other.endswith(rest)
         part = sought[0] if (sought := _SOUGHT.match(rest)) else ""
-        if (mark := _MARK_BEGINS.search(part, _SURE_CHARS)) and part not in other:
-            part = part[: mark.start()]
         starts = (
             [len(other) - len(rest)]
             if is_end

@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import lru_cache
-
-from ..model import nested
-from .decode import NothingParsed, parse_some
 
 _WORDS = (
     r"\b(?:truncat|omit|omission|elided|abridged|shortened|clipped|snipped|condensed|compacted|summar|redacted"
@@ -36,20 +32,11 @@ _DENIED_BEFORE = re.compile(
 _ALL_SHOWN = re.compile(r"(?<!not )(?<!of )\ball\b(?! but)[^.;]{0,40}$", re.IGNORECASE)
 """Matches the words before "shown" in a statement that nothing is left out."""
 
-_TOTAL = re.compile(
-    r"(?<![a-z])((?:total|count)(?:_?(?:count|entries|items|lines|matches|number|records|results|rows))?)"
-    r"[\"']?\s*[:=]\s*(\d{1,9})\b",
-    re.IGNORECASE,
-)
-"""Matches a total of rows, but not one of prices or an account."""
-
 
 def says_omission(kept: str, untruncated: str) -> str:
     """The words with which a text says that it leaves out parts of another one; `""` without any.
 
-    Words that the untruncated text has in the same line do not count. A total larger than the
-    number of shown rows is such a notice, too, if its name is new or, in data, if it is the number
-    of rows of a list of the untruncated text.
+    Words that the untruncated text has in the same line do not count.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -59,16 +46,6 @@ def says_omission(kept: str, untruncated: str) -> str:
     ['', '', 'not shown']
     >>> says_omission("9 rows, all shown", "abc"), says_omission("not all rows are shown", "abc")
     ('', 'shown')
-    >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
-    ('total": 9', '')
-    >>> says_omission('{"total_price": 9, "account": 7, "rows": [1]}', "[1, 2, 3]")
-    ''
-    >>> [says_omission('{"total": 3, "rows": [1]}', text) for text in ('{"total": 3, "rows": [1, 2, 3]}', '{"total": 3, "rows": [1, 2]}')]
-    ['total": 3', '']
-    >>> [says_omission("total: 9 of A", text) for text in ("total: 9 of A, B", "A, B")]
-    ['', 'total: 9']
-    >>> says_omission('{"line_count": 9}', "doc.count(a)\\n7 counts")
-    'count": 9'
     """
     lines = kept.split("\n")
     may_say = len(lines) == 1 or any(_omissions(kept)) or _has_dots(kept)
@@ -77,41 +54,7 @@ def says_omission(kept: str, untruncated: str) -> str:
             known = untruncated.split("\n") if len(lines) > 1 else [untruncated]
             if line not in known:
                 return words
-    totals = _totals(kept)
-    if not totals:
-        return ""
-    shown, stated = _lengths(kept), _totals(untruncated)
-    if shown is None:
-        rows, counted = sum(bool(line.strip()) for line in lines), frozenset[int]()
-    else:
-        rows, counted = max(shown, default=1), _lengths(untruncated) or frozenset()
-    new = (
-        match[0]
-        for total, match in totals.items()
-        if total > rows
-        if total in counted or not (total in stated or _named_in(match, untruncated))
-    )
-    return next(new, "")
-
-
-def _named_in(total: re.Match[str], text: str) -> bool:
-    """True if a text has the name of a total, with what underscores join to it."""
-    return (_name_around(total.string, *total.span(1)) or total[1]) in text
-
-
-def _totals(text: str) -> dict[int, re.Match[str]]:
-    """The totals that a text states, each with its words and its name."""
-    small = text.lower()
-    stated = _TOTAL.finditer(text) if "total" in small or "count" in small else ()
-    return {int(match[2]): match for match in stated}
-
-
-def _lengths(text: str) -> frozenset[int] | None:
-    """The lengths of the lists in data; None for other texts."""
-    with suppress(NothingParsed):
-        nodes = nested(parse_some(text))
-        return frozenset(len(node) for node in nodes if isinstance(node, list))
-    return None
+    return ""
 
 
 def omission_in(line: str, untruncated: str) -> str:
