@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _FEWEST_FACTS = 2
 """A message with fewer facts of a request than this does not replace it."""
+
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 200
+"""A request with more words has more in it than the request, such as a file."""
 
 
 class Instruction(NamedTuple):
@@ -121,12 +126,17 @@ class InstructionReader:
 
     @memo
     def holds(self, number: int, place: int) -> bool:
-        """True if a message has an instruction; the rest of a shortened system prompt counts."""
+        """True if a message has an instruction; the rest of a shortened system prompt counts, and
+        that of a request with so many words that it has more than the request itself."""
         message, item = self._messages[number], self.given[place]
         if item.kind == "rule":
             return self._repetition(place).is_in(self._lines(number))
-        left = message.step == item.step and bool(message.text.strip())
-        return left or self._repetition(place).is_covered_by(self._lines(number))
+        if message.step == item.step:
+            words = _WORD.findall(item.text)
+            is_short = item.kind == "task" and len(words) <= _MOST_WORDS
+            left = {*_WORD.findall(message.text)}
+            return left.issuperset(words) if is_short else bool(message.text.strip())
+        return self._repetition(place).is_covered_by(self._lines(number))
 
     @memo
     def _repetition(self, place: int) -> Repetition:

@@ -34,7 +34,7 @@ def missing(evidence: ReplayEvidence, place: str) -> Number:
     The task is the last user message, and earlier ones as long as a later turn takes facts from
     them. An instruction is present in a message with its text, in one that repeats it, in one with
     most of the facts that later turns take from a task, and in the rest of a shortened system
-    prompt. Instructions that the recorded harness had dropped do not count. No model calls: nothing
+    prompt, or of a task of more than 200 words. Instructions that the recorded harness had dropped do not count. No model calls: nothing
     to measure.
 
     Source: OpenAI API reference, "Create chat completion" (system and developer messages); 002
