@@ -223,7 +223,8 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     annotated = _form_named(kind, parameters[0].annotation) if parameters else None
     form = written or annotated or next(iter(known))
     if not isinstance(form, str) or form not in known:
-        raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
+        adapters = "for messages of a library write an adapter, as docs/examples/libraries shows"
+        raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}; {adapters}")
     needed = [item for item in parameters if item.default is item.empty]
     if len(needed) <= 1:
         return Form(form, (known[form],))
