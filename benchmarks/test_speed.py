@@ -93,8 +93,8 @@ def test_an_index_is_small(traces: Sequence[Trace]) -> None:
 @pytest.mark.parametrize(
     ("strategy", "accepted"),
     [
-        ("mask=compactor=mask_observations:keep_last={}", 3.1),
-        ("cut=summarizer=truncate:limit={}", 6.1),
+        ("mask=compactor=mask_observations:keep_last={}", 2.9),
+        ("cut=summarizer=truncate:limit={}", 5.2),
     ],
 )
 def test_one_more_strategy(

@@ -249,7 +249,7 @@ class _Reader:
         drawn = _spans(below) if is_ruled else []
         is_drawn = len(drawn) > 1
         spans = drawn if is_drawn else _spans(header)
-        if len(spans) < 2:
+        if not 2 <= len(spans) <= _MOST_COLUMNS * _MOST_WORDS:
             return None
         if spans[0][0] and not is_ruled and below[: spans[0][0]].strip():
             spans = [(0, 0), *spans]  # the first column has no name
