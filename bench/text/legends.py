@@ -19,7 +19,7 @@ _NAME = r"(?:[^\w\s]{0,4}\w{1,40}[^\w\s]{0,4}?|[^\w\s]{1,4}?)"
 _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are )"
 _MEANING = re.compile(rf"\s*({_NAME}){_MEANS}\s*(\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})|(?<=\S) (?=[§$#%@&~*]\w{{0,4}};?=)")
-_HEADING = re.compile(r"\W*\w+(?:[ (]{1,2}\w+){0,9}\)?:\s*")
+_HEADING = re.compile(r"\W*\w+(?:[ (,]{1,2}\w+){0,9}\)?:\s*")
 _MAPPING = re.compile(r"[^\w{\[]{0,4}[\w ]{0,60}:?\s*(\{.*\})")
 _QUOTED = re.compile(r"^(?:(['\"])([^'\"]*)\1|[«“„](?P<quoted>[^«»“”„]*)[»”“])$")
 _MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2

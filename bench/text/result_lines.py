@@ -19,6 +19,11 @@ _BULLET = re.compile(r"[-*•] +")
 _RULE = re.compile(r"([^\w\s])\1{2,}|(?<!\w)_{2,}(?!\w)")
 """Matches a line that is drawn with signs."""
 
+_SIGNIFICANT = re.compile(
+    r"\w+|[-+*/&~#!?%$€£^\\@]|\((?=[\d$€£])|[<>](?=[\s=\d])|[^\x00-\x7f\u2018-\u201e\u2022\u00ab\u00bb]"
+)
+"""Matches words, and the signs that may change what a line says."""
+
 _TIMES = re.compile(r"\[(\d{1,9}) times\]$")
 """Matches the number of equal lines for which one stands."""
 
@@ -94,15 +99,22 @@ class ResultLines:
     def _are_alike(self, start: int, end: int) -> bool:
         return end == start + 1 or (end <= len(self.texts) and len({*self.texts[start:end]}) == 1)
 
+    @cached_property
+    def _by_words(self) -> dict[str, list[int]]:
+        """The numbers of the lines by their words, without the signs of a layout."""
+        by_words = grouped((_words(line), number) for number, line in enumerate(self.texts))
+        return {words: numbers for words, numbers in by_words.items() if words}
+
     def numbers_of(self, line: str) -> Sequence[int]:
-        """The numbers of the lines that a line shows."""
+        """The numbers of the lines that a line shows, perhaps with other signs of a layout."""
         for way in dict.fromkeys((line, without_number(line))):
             words = _folded(way)
             bullet = _BULLET.match(words)
             ways = (words, words[bullet.end() :]) if bullet else (words,)
             if numbers := next(filter(None, map(self._numbers.get, ways)), None):
                 return numbers
-        return ()
+        words = _words(_folded(without_number(line)))
+        return self._by_words.get(words, ()) if _has_all(self._small_text, words.split()) else ()
 
     def altered(self, line: str) -> str:
         """The line of the result that a line shows with one other word, or with a denial more or
@@ -118,7 +130,7 @@ class ResultLines:
         words = words_of_line(_folded(without_number(line)))
         longest = sorted({*_TOKEN.findall(line.casefold())}, key=len)[-_FEW_TOKENS:]
         may_have = _FEWEST_WORDS <= sum(word[-1].isalnum() for word in words) <= _MOST_WORDS
-        if not may_have or omission_in(line, "") or not _has_any("\n".join(self._small), longest):
+        if not may_have or omission_in(line, "") or not _has_any(self._small_text, longest):
             return ""
         run, bare, is_denied = f" {' '.join(words)} ", undenied(words), denies(words)
         changed = denied = ""
@@ -141,12 +153,25 @@ class ResultLines:
         return changed or denied
 
     @cached_property
+    def _small_text(self) -> str:
+        return "\n".join(self._small)
+
+    @cached_property
     def _small(self) -> list[str]:
         return [*map(str.casefold, self.texts)]
 
 
 def _has_any(text: str, words: Iterable[str]) -> bool:
     return any(word in text for word in words)
+
+
+def _has_all(text: str, words: Iterable[str]) -> bool:
+    return all(word.casefold() in text for word in words)
+
+
+def _words(line: str) -> str:
+    """The words of a line, and its signs except those of a layout."""
+    return " ".join(_SIGNIFICANT.findall(line))
 
 
 def _folded(line: str) -> str:
