@@ -160,6 +160,8 @@ _folded_once = lru_cache(maxsize=256)(folded)
 
 def _places(one: str, other: str, is_notice: IsNotice) -> list[_Place] | None:
     """The places of the gaps between two texts; None if the first is not an excerpt of the other."""
+    if one.startswith(("{", "[{")) and one[:2] != other[:2]:
+        return None  # data in another layout
     places: list[_Place] = []
     at = place = 0
     while True:
