@@ -105,11 +105,6 @@ class TraceSession:
         """The texts of the recorded messages by step."""
         return grouped((item.step, item.text) for item in self.messages.recording.messages)
 
-    @cached_property
-    def call_ids(self) -> dict[str, list[str]]:
-        """The ids of the calls that gave each text."""
-        return grouped((result.text, result.call_id) for result in self.trace.results)
-
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
         """The results with the same words as a result, including itself, in order."""
         return self._results_by_words[" ".join(result.text.split())]

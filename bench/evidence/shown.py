@@ -25,7 +25,6 @@ _DENIES = re.compile(
     r"\b(?:cannot|except|never|no|not|only|unless|without)\b|n['’]t\b", re.IGNORECASE
 )
 _SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
-_OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
 _TITLE_ENDS = re.compile(r"[:;(]")
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
