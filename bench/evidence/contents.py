@@ -21,7 +21,7 @@ from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.lossless import exact_json, write_tables
 from ..text.notices import without_notices
-from ..text.same_data import data_of, same_form
+from ..text.same_data import by_records, data_of, is_same_data
 from ..text.tables import TextTables, tables_in
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
@@ -171,11 +171,10 @@ class TraceContents:
         return next((words for words, _ in comments if words not in text), "")
 
     @memo
-    def _form(self, step: int, in_cells: bool) -> Any:
-        """The data, or the tables, of a result in the form for comparison."""
+    def _by_records(self, step: int) -> Any:
+        """The data, or the tables, of a result as records."""
         tables = self.tables(step).tables
-        value = tables[0] if len(tables) == 1 else tables or self.value(step)
-        return same_form(value, in_cells=in_cells)
+        return by_records(tables[0] if len(tables) == 1 else tables or self.value(step))
 
     @memo
     def _as_json(self, step: int) -> str:
@@ -196,8 +195,8 @@ class TraceContents:
             return None
         if shown is None:
             return []
-        form = same_form(shown.value, in_cells=shown.are_tables)
-        if form != self._form(step, shown.are_tables):
+        records, full = by_records(shown.value), self._by_records(step)
+        if not is_same_data(records, full, in_cells=shown.are_tables):
             return None
         around = self.tables(step).rest
         if self.is_laid_out(step):

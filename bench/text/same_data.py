@@ -15,9 +15,9 @@ from .keys import plain_key
 from .tables import tables_in
 from .value_forms import by_rows, is_container
 
-_NUMBER = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?")
-_IN_CELLS = frozenset({"-", "–", "—", "null", "none", "nil", "nan", "n/a", "~"})
-_TRUTH = {"yes": "true", "no": "false", "true": "true", "false": "false"}
+_NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?")
+_NOTHING = frozenset({"-", "–", "—", "null", "none", "nil", "nan", "n/a", "~"})
+_TRUTH = {True: ("true", "yes"), False: ("false", "no")}
 
 
 class TextData(NamedTuple):
@@ -33,7 +33,7 @@ def data_of(text: str) -> TextData | None:
 
     >>> texts = '[{"id": "W1", "n": 1.0}, {"id": "W2", "n": null}]', "All:\\nid | n\\nW1 | 1\\nW2 | -"
     >>> read = [data_of(text) for text in texts]
-    >>> read[1].rest, same_form(read[0].value, in_cells=True) == same_form(read[1].value, in_cells=True)
+    >>> read[1].rest, is_same_data(by_records(read[1].value), by_records(read[0].value), in_cells=True)
     (['All:'], True)
     """
     with suppress(NothingParsed):
@@ -46,27 +46,47 @@ def data_of(text: str) -> TextData | None:
     return TextData(tables[0] if len(tables) == 1 else tables, True, rest) if tables else None
 
 
-def same_form(value: Any, *, in_cells: bool = False) -> Any:
-    """A value in the form for comparison: records by rows, without keys that have no value, and keys
-    and scalars in one spelling; a dash stands for no value `in_cells`.
+def by_records(value: Any) -> Any:
+    """A value with data in its texts decoded, and its tables as lists of records."""
+    return by_rows(decode_strings(value))
 
-    >>> same_form({"a": ["1.50", "Yes"], "b": None, "c": "-"})
-    {'a': ['1.5', 'true'], 'c': '-'}
-    >>> same_form({"id": [1, 2], "ok": ["x", "-"]}, in_cells=True)
-    [{'id': '1', 'ok': 'x'}, {'id': '2'}]
+
+def is_same_data(shown: Any, full: Any, *, in_cells: bool = False) -> bool:
+    """True if shown data are the full ones, perhaps without keys that have no value, with numbers and
+    truth values in another spelling, and with a dash for no value `in_cells`. A text stays as it is:
+    3.1 is not the version "3.10", and false is not the country "NO".
+
+    >>> full = {"at": "3.10", "paid": True, "price": 1.5, "by": None}
+    >>> texts = "3.10", "3.1"
+    >>> [is_same_data({"at": at, "paid": "yes", "price": "1.50"}, full) for at in texts]
+    [True, False]
     """
-    return _same_form(by_rows(decode_strings(value)), in_cells)
+    if isinstance(full, dict) and isinstance(shown, dict):
+        one, other = _with_values(shown, in_cells), _with_values(full, in_cells)
+        are_same = (is_same_data(one[key], other[key], in_cells=in_cells) for key in one)
+        return one.keys() == other.keys() and all(are_same)
+    if is_container(full) or is_container(shown):
+        if not (isinstance(full, list) and isinstance(shown, list) and len(full) == len(shown)):
+            return False
+        pairs = zip(shown, full, strict=True)
+        return all(is_same_data(*pair, in_cells=in_cells) for pair in pairs)
+    text = "" if shown is None else " ".join(as_text(shown).split())
+    if isinstance(full, bool):
+        return text.casefold() in _TRUTH[full]
+    if isinstance(full, int | float) and _NUMBER.fullmatch(text):
+        return _NUMBER.fullmatch(str(full)) is not None and Decimal(text) == Decimal(str(full))
+    return text == ("" if full is None else " ".join(as_text(full).split()))
 
 
-def _same_form(value: Any, in_cells: bool) -> Any:
-    if isinstance(value, dict):
-        forms = {plain_key(str(key)): _same_form(item, in_cells) for key, item in value.items()}
-        return {key: form for key, form in forms.items() if form != ""}
-    if is_container(value):
-        return [_same_form(item, in_cells) for item in value]
-    plain = "" if value is None else " ".join(as_text(value).split())
-    if _NUMBER.fullmatch(plain):
-        return f"{Decimal(plain).normalize():f}"
-    if in_cells and plain.casefold() in _IN_CELLS:
-        return ""
-    return _TRUTH.get(plain.casefold(), plain)
+def _with_values(record: dict[Any, Any], in_cells: bool) -> dict[str, Any]:
+    """The keys of a record that have a value, in the form for comparison; as they are if two are
+    alike."""
+    kept = {str(key): it for key, it in record.items() if not _is_nothing(it, in_cells)}
+    plain = {plain_key(key): item for key, item in kept.items()}
+    return plain if len(plain) == len(kept) else kept
+
+
+def _is_nothing(value: Any, in_cells: bool) -> bool:
+    if value is None or value == "":
+        return True
+    return in_cells and isinstance(value, str) and value.strip().casefold() in _NOTHING
