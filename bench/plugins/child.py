@@ -144,8 +144,8 @@ def _import(
     control.send(b"\0")
     limit_memory(limits.memory)
     answer = prepare()
-    gc.collect()
     gc.freeze()  # so that a fork copies few pages
+    gc.enable()
     own = _children()  # which the code started as it was imported
     while True:
         _, files, _, _ = recv_fds(control, 1, 1)

@@ -88,7 +88,7 @@ class Child:
         self._owner = os.getpid()
         self._control, theirs = socket.socketpair()
         request = pickle.dumps(self._given, pickle.HIGHEST_PROTOCOL)
-        same_path = f"import sys; sys.path[:] = {sys.path!r}"
+        same_path = f"import gc, sys; gc.disable(); sys.path[:] = {sys.path!r}"
         call = f"main({theirs.fileno()}, {len(request)})"
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-u", "-c", f"{same_path}; from {_MODULE} import main; {call}"],

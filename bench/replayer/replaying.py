@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -89,36 +89,41 @@ def first_difference(replay: Replay, again: Replay, messages: int) -> int | None
     """
     differing = [] if again.failure is None else [again.failure.step]
     for parts in zip(_parts(replay, messages), _parts(again, messages), strict=True):
-        differing += (one[0] for one, same in zip(*parts, strict=False) if one != same)
+        for (step, *one), (_, *same) in zip(*parts, strict=False):
+            if one[:-1] != same[:-1] or not _is_alike(one[-1], same[-1]):
+                differing.append(step)
+                break
     return min(differing, default=None)
 
 
-def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
-    """The parts of a replay that can reach a prompt, a route or a gate, each after its step."""
+def _parts(replay: Replay, messages: int) -> tuple[Iterator[tuple[Any, ...]], ...]:
+    """The parts of a replay that can reach a prompt, a route or a gate, each after its step and
+    before what may have times and random identifiers."""
 
     def shows(number: int) -> Any:
         """A recorded message by its number, a generated one by its text: its number may differ."""
         own = number - messages
         return number if own < 0 else (replay.written[own].role, replay.written[own].text)
 
-    calls = [(call.step, call.keep, [*map(shows, call.tail)]) for call in replay.calls]
-    results = [
+    calls = ((call.step, call.keep, [*map(shows, call.tail)], None) for call in replay.calls)
+    results = (
         (
             item.step,
             shows(item.message),
             item.record.success,
-            _masked(item.stored),
-            _masked(item.evaluation) == _masked(item.evaluation_untruncated),
+            _is_alike(item.evaluation, item.evaluation_untruncated),
+            item.stored,
         )
         for item in replay.results
-    ]
-    routes = [
-        (one.step, one.route, one.untruncated, _masked(one.detail.get("ranked")))
-        for one in replay.decisions
-    ]
+    )
+    routes = (
+        (one.step, one.route, one.untruncated, one.detail.get("ranked")) for one in replay.decisions
+    )
     return calls, results, routes
 
 
-def _masked(value: Any) -> str:
-    """A value as JSON, in which one NaN equals another, without times and random identifiers."""
-    return _STAMP.sub("~", compact_json(plain(value)))
+def _is_alike(one: Any, other: Any) -> bool:
+    """True if two values are equal as JSON, in which one NaN equals another, but for times and
+    random identifiers."""
+    texts = [compact_json(plain(value)) for value in (one, other)]
+    return texts[0] == texts[1] or _STAMP.sub("~", texts[0]) == _STAMP.sub("~", texts[1])

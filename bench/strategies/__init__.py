@@ -33,8 +33,6 @@ from .slots import (
     Reply as Reply,
     Window as Window,
     Written as Written,
-    json_value as json_value,
-    parsed_value as parsed_value,
     read_back as read_back,
     untruncated_record as untruncated_record,
 )

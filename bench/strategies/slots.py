@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..model import Message, Record, Reply as Reply, ToolResult, as_text
-from ..text.decode import NothingParsed, parse_json
 
 if TYPE_CHECKING:
     from ..evidence.future import Future
@@ -94,20 +93,3 @@ def is_written_alike(value: Any, other: Any) -> bool:
     (True, False)
     """
     return value is other or as_text(value) == as_text(other)
-
-
-def json_value(text: str) -> Any:
-    """The value of a JSON text; None for any other text."""
-    try:
-        return parse_json(text)
-    except NothingParsed:
-        return None
-
-
-def parsed_value(result: ToolResult) -> Any:
-    """The value of a result: its data, else that of its JSON text; None for any other text.
-
-    >>> parsed_value(ToolResult(index=0, call_id="c", function="f", seen="[1, 2]"))
-    [1, 2]
-    """
-    return json_value(result.text) if result.data is None else result.data

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ...model import ToolResult, UserTurn, as_text, lines_of
 from ...text.scripts import NONE, Script
-from .. import json_value, parsed_value
+from ..parsed import json_value, parsed_value
 
 Noise = Literal["status", "markers"]
 """The console lines that are left out: those about the execution, or all with a mark."""

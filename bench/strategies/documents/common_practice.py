@@ -13,10 +13,11 @@ from ...model import Message, Record, ToolResult, as_text, lines_of
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_prefix, without_colours
 from ...text.lossless import exact_json, write_tables
-from .. import Window, parsed_value, untruncated_record
+from .. import Window, untruncated_record
 from ..engines import Compactor, Mask, state
 from ..histories import older, safe_cut, system_count
 from ..offloading import offload
+from ..parsed import parsed_value
 from ..settings import Count, Turns
 
 

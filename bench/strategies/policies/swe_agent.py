@@ -8,8 +8,9 @@ from typing import Any
 
 from ...model import Message, ToolResult
 from ...plugins.registry import register
-from .. import Window, parsed_value
+from .. import Window
 from ..engines import Mask
+from ..parsed import parsed_value
 from ..settings import Count
 
 

@@ -6,20 +6,23 @@ function), else it is the slot's default. Names of parameters have no meaning.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import NoneType, UnionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model import Message, Record, ToolResult
 from ...model.errors import SpecError, nearest
 from ...plugins.registry import Plugin, declared_parameters
 from ...plugins.spec import COMMAND
 from ..slots import Window
-from .messages import OpenAIMessages
+
+if TYPE_CHECKING:
+    from .messages import OpenAIMessages
 
 
 class Given:
@@ -29,7 +32,6 @@ class Given:
     def __init__(self) -> None:
         self.values: tuple[Any, ...] = ()
         self.records: list[Record] = []
-        self.chat = OpenAIMessages()
         self.is_chat = False  # whether messages of it were asked for in this call
 
     def next(self, kind: str, values: tuple[Any, ...]) -> None:
@@ -37,6 +39,13 @@ class Given:
         self.values, self.is_chat = values, False
         if kind == "evaluator":
             self.records.append(values[0])
+
+    @functools.cached_property
+    def chat(self) -> OpenAIMessages:
+        """The history as messages of OpenAI's interface, whose readers take long to import."""
+        from .messages import OpenAIMessages
+
+        return OpenAIMessages()
 
     @property
     def first(self) -> Any:

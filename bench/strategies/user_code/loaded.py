@@ -62,14 +62,15 @@ DESCRIBE = -1
 """In place of the number of a strategy: a session that describes all of them."""
 
 
-_EACH_REPLAY = "bench.replayer.border"
-"""The module that each session needs, imported here once instead of in each fork."""
+EACH_REPLAY, ITS_MESSAGES = "bench.replayer.border", "bench.strategies.user_code.messages"
+"""The modules that each replay needs, and one with compactors or routers: imported here once, not
+in each fork."""
 
 
-def load(declared: Sequence[bytes], place: Place) -> Callable[..., bytes]:
+def load(declared: Sequence[bytes], place: Place, modules: Sequence[str]) -> Callable[..., bytes]:
     """The function that answers the requests of each replay, from the pickled declarations of some
-    strategies, which are loaded in this process."""
-    border: Any = importlib.import_module(_EACH_REPLAY)
+    strategies, which are loaded in this process after the modules that they need."""
+    border, *_ = map(importlib.import_module, modules)
     place.settle()
     strategies: list[Strategy | BaseException] = []
     here = os.getcwd()

@@ -21,7 +21,7 @@ from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
 from ..declaring import Declaration, kind_of, spec_of
-from .loaded import DESCRIBE, Descriptions, Place as Place, load
+from .loaded import DESCRIBE, EACH_REPLAY, ITS_MESSAGES, Descriptions, Place as Place, load
 
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
 
@@ -81,7 +81,9 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
 
 def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
-    prepare = functools.partial(load, tuple(map(_sent, given)), place)
+    slots = set().union(*(one.slots for one in given))
+    modules = (EACH_REPLAY, *((ITS_MESSAGES,) if slots & {"compactor", "routers"} else ()))
+    prepare = functools.partial(load, tuple(map(_sent, given)), place, modules)
     limits = Limits(hidden=place.hidden)
     child, another = Child(prepare, limits), Child(prepare, limits)
     try:
