@@ -27,7 +27,7 @@ def go_offline(base: Path) -> None:
     if os.access(base / CASSETTE, os.R_OK):
         from .playing import play
 
-        play(base / CASSETTE)
+        play(base / CASSETTE, CHARGED.append, REFUSED.append)
     sys.addaudithook(_refuse)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,13 @@ from ..model.errors import LoadError, one_line
 from ..traces.intakes.streams import assembled, events_of
 from ..traces.intakes.usage import usage_in
 from ..traces.values import Unread, as_dict, first_of, strict_json
-from .cassettes import CHARGED, REFUSED
 
 _open = contextlib.ExitStack()
 
 
-def play(path: Path) -> None:
-    """Answer requests from a cassette, and charge the usage reported in each answer."""
+def play(path: Path, charge: Callable[[Any], object], refuse: Callable[[str], object]) -> None:
+    """Answer requests from a cassette; `charge` gets the usage that each answer reports, `refuse` a
+    clause on each request without an answer."""
     try:
         import vcr
     except ImportError:
@@ -30,7 +31,7 @@ def play(path: Path) -> None:
         """True if the cassette has an answer to a request; otherwise it is noted as refused."""
         is_known = bool(knows(request))
         if not is_known:
-            REFUSED.append(f"{path.name} holds no answer to {one_line(request.uri)}")
+            refuse(f"{path.name} holds no answer to {one_line(request.uri)}")
         return is_known
 
     def charged(request: Any) -> Any:
@@ -38,7 +39,7 @@ def play(path: Path) -> None:
         response = answer(request)
         used = usage_of(response.get("body", {}).get("string", b""))
         if used is not None:
-            CHARGED.append(used)
+            charge(used)
         return response
 
     cassette.play_response, cassette.can_play_response_for = charged, known
