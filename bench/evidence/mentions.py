@@ -54,6 +54,9 @@ class Mentions:
         self._recorded = messages.recording.messages
         self._of, self._texts = messages.contents.of, messages.texts
         self.once = messages.once
+        self._rest = -1, 0
+        """The content with the words that were found last, and the blank behind them there: the next
+        line of a text often goes on there."""
 
     @cached_property
     def _first_steps(self) -> dict[str, int]:
@@ -153,7 +156,10 @@ class Mentions:
         """True if flat words stand in a row in or around a part of a content."""
         before, number = divmod(part, len(self._contents))
         begin, end = before * _PART_CHARS - len(words), (before + 1) * _PART_CHARS + len(words)
-        return self._row(number).find(words, max(0, begin), end + 1) >= 0
+        start = self._row(number).find(words, max(0, begin), end + 1)
+        if start >= 0:
+            self._rest = number, start + len(words) - 1
+        return start >= 0
 
     @kept_between_runs
     def numbers(self) -> frozenset[str]:
@@ -235,6 +241,10 @@ class Mentions:
 
     def _in_a_row(self, words: str) -> bool:
         """True if some message has flat words in a row, or there are no words."""
+        number, start = self._rest
+        if number >= 0 and self._row(number).startswith(words, start):
+            self._rest = number, start + len(words) - 1
+            return True
         each = words.split()
         return not each or any(self._has(part, words) for part in self._having_rarest(each))
 

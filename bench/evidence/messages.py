@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..model import Message, Trace, as_text, grouped, memo
+from ..model import Message, ToolResult, Trace, as_text, grouped, memo
 from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
@@ -100,6 +100,14 @@ class TraceMessages:
         for fact in facts & self.own_holders.keys() if is_own else ():
             self.own_holders[fact].append(number)
         return facts
+
+    @memo
+    def results_with(self, fact: int) -> list[tuple[ToolResult, int]]:
+        """The results with a needed fact, each with the number of its untruncated message, smaller
+        ones first."""
+        holders, full = self.index.holders[fact], self.index.full
+        results = ((it, full[it.index]) for it in self.trace.results if full[it.index] in holders)
+        return sorted(results, key=lambda result: (self.tokens[result[1]], result[1]))
 
     def keeps(self, number: int, need: Need) -> bool:
         """True if a strategy's message with a needed fact really keeps it: a fact from a field as

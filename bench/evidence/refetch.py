@@ -68,14 +68,13 @@ def _in_results(
     """The tokens of untruncated results with the missed facts of a turn: for each fact the smallest
     one before the turn, unless one that is fetched anyway has it too.
     """
-    index, messages, sizes = evidence.index, evidence.messages, dict[int, int]()
+    messages, sizes = evidence.messages, dict[int, int]()
     for item in missed:
-        choices: list[int] = []
-        for number in index.holders[item.need.fact]:
-            result = messages.contents.result_of(messages.messages[number])
-            if result is not None and result.thread == thread and result.index < step:
-                choices += [number] if number == index.full[result.index] else []
+        choices = [
+            number
+            for result, number in messages.results_with(item.need.fact)
+            if result.thread == thread and result.index < step
+        ]
         if choices and sizes.keys().isdisjoint(choices):
-            tokens, number = min((index.tokens[number], number) for number in choices)
-            sizes[number] = tokens
+            sizes[choices[0]] = messages.tokens[choices[0]]
     return [*sizes.values()]

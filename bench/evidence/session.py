@@ -23,6 +23,7 @@ from .pairs import PromptRules
 from .prices import Pricing
 from .records import RecordValues
 from .result_facts import ResultFacts
+from .row_counts import counts_of, row_counts
 
 Lacking = Callable[[], Iterable[tuple[int, int]]]
 
@@ -119,6 +120,18 @@ class TraceSession:
         table = self.contents.table(step)
         texts = table.prose if table.fields else [self.contents.results[step].text]
         return ResultLines("\n\n".join(texts))
+
+    @memo
+    def row_counts(self, step: int) -> frozenset[int]:
+        """The numbers of rows and lines of a result."""
+        result = self.contents.results[step]
+        return row_counts(result.text, result.data, self.contents.tables(step).tables)
+
+    @memo
+    def counts(self, step: int) -> frozenset[int]:
+        """The numbers that a text may give for the size of a result."""
+        counts = self.row_counts(step) | counts_of(self.contents.results[step].text)
+        return counts.union(count - 1 for count in counts)
 
     @memo
     def call_words(self, step: int) -> frozenset[str]:

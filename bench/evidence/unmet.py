@@ -53,6 +53,7 @@ def needed_in(
     for number in own:
         messages.facts_in(number)  # read, so that it is known as a holder
     met: dict[int, int] = {}  # by fact the calls whose prompts have a recorded message with it
+    saying: dict[int, list[int]] = {}  # and the strategy's messages with it
     found = Needed([], [])
     for at, call in enumerate(walked.calls):
         for need in index.needs.get(call.step, ()):
@@ -60,12 +61,13 @@ def needed_in(
             if need.fact not in met:
                 holders = (during.get(number, 0) for number in index.holders[need.fact])
                 met[need.fact] = reduce(or_, holders, 0)
+                holding = messages.own_holders[index.facts[need.fact]]
+                saying[need.fact] = [number for number in holding if number in during]
             if met[need.fact] >> at & 1:
                 continue
-            fact = index.facts[need.fact]
-            saying = (n for n in messages.own_holders[fact] if during.get(n, 0) >> at & 1)
-            if any(keeps(number, need) for number in saying):
+            if any(during[n] >> at & 1 and keeps(n, need) for n in saying[need.fact]):
                 continue
             shown = [number for number in own if during[number] >> at & 1] if handles else []
-            found.missed.append(Missed(call.step, need, handles.giving(fact, call.step, shown)))
+            handle = handles.giving(index.facts[need.fact], call.step, shown)
+            found.missed.append(Missed(call.step, need, handle))
     return found

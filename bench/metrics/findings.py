@@ -40,8 +40,9 @@ def _agreements(full: Record, outcome: StepOutcome, kinds: Sequence[str]) -> Ite
     if "extraction_" in kinds:
         untruncated = enrichment(full)
         if untruncated is not None:
-            stored = enrichment(read_back(outcome.record, outcome.stored))
-            yield same_findings(untruncated, stored)
+            stored = read_back(outcome.record, outcome.stored)
+            is_full = stored.value is full.value and stored == full
+            yield is_full or same_findings(untruncated, enrichment(stored))
 
 
 def same_findings(untruncated: Any, stored: Any) -> bool:

@@ -56,6 +56,8 @@ def accuracy(evidence: ReplayEvidence) -> Number:
 def expected_routes(evidence: ReplayEvidence) -> list[tuple[Decision, str]]:
     """Each decision with the route that it should have taken: the labelled one, else the recorded
     one, else the one on untruncated records."""
+    if not evidence.replay.decisions:
+        return []
     steps = evidence.trace.steps
     taken = {step.index: step.taken for step in steps if isinstance(step, RouteDecision)}
     routes, scripts = evidence.trace.labels.get("routes"), _labelled_scripts(evidence.trace)

@@ -9,7 +9,7 @@ from functools import cached_property
 from html import unescape
 from typing import NamedTuple
 
-from ..model import grouped
+from ..model import grouped, memo
 from .line_notes import without_number
 from .line_words import denies, undenied, words_of_line
 from .omissions import omission_in
@@ -105,6 +105,7 @@ class ResultLines:
         by_words = grouped((_words(line), number) for number, line in enumerate(self.texts))
         return {words: numbers for words, numbers in by_words.items() if words}
 
+    @memo
     def numbers_of(self, line: str) -> Sequence[int]:
         """The numbers of the lines that a line shows, perhaps with other signs of a layout."""
         for way in dict.fromkeys((line, without_number(line))):

@@ -29,8 +29,7 @@ class Counts:
 
     @cached_property
     def _rows(self) -> frozenset[int]:
-        result, contents = self._own.result, self._own.session.contents
-        return row_counts(self._full, result.data, contents.tables(result.index).tables)
+        return self._own.session.row_counts(self._own.result.index)
 
     @cached_property
     def _records(self) -> int:
@@ -41,8 +40,7 @@ class Counts:
     @cached_property
     def total(self) -> frozenset[int]:
         """Those of the result."""
-        total = self._rows | counts_of(self._full)
-        return total.union(count - 1 for count in total)
+        return self._own.session.counts(self._own.result.index)
 
     @cached_property
     def _of_text(self) -> frozenset[int]:

@@ -189,7 +189,7 @@ class Statement:
     def _rows(self) -> tuple[list[int], list[int]]:
         """The numbers of the rows, lines or parts that the text shows, and of those missing."""
         own = self._own
-        if not own.gaps and own.columns.fields:
+        if not own.gaps and own.columns.rows(())[1]:
             kept = own.session.messages.fields_of(own.number, self._result.index)
             if (rows := own.columns.rows(kept))[0]:
                 return rows
@@ -206,7 +206,11 @@ class Statement:
 
 def _letters(text: str) -> str:
     """The letters and digits of a text without colours."""
-    return "".join(filter(str.isalnum, without_colours(text)))
+    text = without_colours(text).translate(_NO_SIGNS)
+    return text if text.isascii() else "".join(filter(str.isalnum, text))
+
+
+_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 
 
 def _parts(full: str, missing: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -37,6 +37,7 @@ class Clairvoyant:
 
     def __init__(self) -> None:
         self._needs: dict[str, FutureNeed] = {}
+        self._fields: dict[str, int] = {}  # the facts from fields, each with its source
         self._alive: dict[str, None] = {}
         self._turns: list[Message] = []  # of the system and the user
         self._about: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
@@ -46,9 +47,10 @@ class Clairvoyant:
         """The turns that stay, and one message with the facts that this or a later turn needs."""
         future = window.future
         assert future, "given to whoever declares needs_future"
-        needs = self._needs = self._needs or {
-            need.fact: need for need in future.needs if need.thread == window.thread
-        }
+        needs = self._needs
+        if not needs:
+            needs |= {need.fact: need for need in future.needs if need.thread == window.thread}
+            self._fields = {fact: it.source for fact, it in needs.items() if future.is_field(it)}
         joined = {message.step for message in window.added}
         self._turns += (item for item in window.added if item.kind in ("system", "user"))
         standing = [item for item in self._turns if _stands(item, window.step, future)]
@@ -63,7 +65,7 @@ class Clairvoyant:
         self._alive = {fact: None for fact in self._alive if needs[fact].last >= window.step}
         facts = tuple(fact for fact in self._alive if fact not in in_turns)
         if (facts, rules) != self._about:
-            fields = {fact: needs[fact].source for fact in facts if future.is_field(needs[fact])}
+            fields = {fact: self._fields[fact] for fact in facts if fact in self._fields}
             self._about = facts, rules
             lines = *rules, _facts_as_text(facts, fields, future)
             self._message = [summary_message("\n".join(lines).strip())] if facts or rules else []
