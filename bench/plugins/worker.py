@@ -65,9 +65,12 @@ class Child:
     def session(self, *about: Hashable) -> Iterator[Session]:
         """A context with a session; one that asks nothing where a session about the same was
         late."""
-        if self._owner != os.getpid() or not (self._last and self._last.has_ended()):
+        if self._owner != os.getpid() or (self._last and not self._last.has_ended()):
             self.stop()
-            self._start()
+            self.start()
+        if self._last is None:
+            with contextlib.suppress(OSError):  # one that died is noticed by the session
+                self._control.recv(1)  # as it is about to import the code
         session = self._last = self._next or self._session()
         session.about, session.is_given_up = about, about in self._late
         try:
@@ -80,8 +83,8 @@ class Child:
                 session.end()
                 self._next = self._session()  # begins while this process does something else
 
-    def _start(self) -> None:
-        """Start the child, and wait until it is about to import the code."""
+    def start(self) -> None:
+        """Start the child, without waiting for it."""
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
@@ -107,7 +110,6 @@ class Child:
         self._control.settimeout(_START_S)
         with contextlib.suppress(OSError):  # one that died is noticed by the session
             self._control.sendall(request)
-            self._control.recv(1)
 
     def _session(self) -> Session:
         """A session, whose process starts now."""

@@ -86,6 +86,8 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     prepare = functools.partial(load, tuple(map(_sent, given)), place, modules)
     limits = Limits(hidden=place.hidden)
     child, another = Child(prepare, limits), Child(prepare, limits)
+    for each in (child, another):  # side by side
+        each.start()
     try:
         with child.session(DESCRIBE) as session:
             found = msgspec.json.decode(session.ask(), type=Descriptions)
@@ -93,6 +95,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
             raise NoAnswer(SPOILT)
     except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
         child.stop()
+        another.stop()
         if len(given) > 1:
             return [one for each in given for one in _in_child([each], place, tolerant)]
         why = error if isinstance(error, NoAnswer) else SPOILT
