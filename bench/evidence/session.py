@@ -8,6 +8,7 @@ from itertools import chain
 
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
+from ..text.decode import letters_of
 from ..text.facts import flat
 from ..text.notices import WORD
 from ..text.omissions import says_omission
@@ -132,6 +133,11 @@ class TraceSession:
         """The numbers that a text may give for the size of a result."""
         counts = self.row_counts(step) | counts_of(self.contents.results[step].text)
         return counts.union(count - 1 for count in counts)
+
+    @memo
+    def letters(self, step: int) -> str:
+        """The letters and digits of a result."""
+        return letters_of(self.contents.results[step].text)
 
     @memo
     def call_words(self, step: int) -> frozenset[str]:

@@ -194,7 +194,7 @@ class _Comparison:
             else:
                 self._doubt(f"{quoted(f'{key}: {text}')} is not in its record")
         shown = {plain_key(key) for key, _ in known}
-        for key, text in pairs:
+        for key, text in pairs if len(known) < len(pairs) else ():
             if not table.has_key(key):
                 self._read_unknown(key, text, number, shown)
 

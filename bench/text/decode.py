@@ -284,6 +284,19 @@ def decoded(text: str) -> str:
     return without_colours(_in_colours(text))
 
 
+def letters_of(text: str) -> str:
+    """The letters and digits of a text without colours.
+
+    >>> letters_of("\x1b[31m12.5 m²\x1b[0m")
+    '125m²'
+    """
+    text = without_colours(text).translate(_NO_SIGNS)
+    return text if text.isascii() else "".join(filter(str.isalnum, text))
+
+
+_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
+
+
 def without_colours(text: str) -> str:
     """A text without the sequences by which a terminal changes its colours (ECMA-48, 8.3.117).
 

@@ -7,7 +7,8 @@ from base64 import b64decode
 from collections.abc import Callable
 from contextlib import suppress
 
-_RUN = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{48,}={0,2}(?![\w+/])")
+_FEWEST_CHARS = 48
+_RUN = re.compile(rf"(?<![\w+/])[A-Za-z0-9+/]{{{_FEWEST_CHARS},}}={{0,2}}(?![\w+/])")
 _MOST_SLASHES = 12
 """Paths have more slashes than one in this many characters."""
 
@@ -27,7 +28,8 @@ def decoded_runs(text: str, known: str = "") -> tuple[str, bool]:
     (('/usr/lib/python/site/packages/bench/text/encoded/decoders', False), False)
     """
     has_any = False
-    for run in dict.fromkeys(_RUN.findall(text)):
+    may_have = any(len(word) >= _FEWEST_CHARS for word in text.split())
+    for run in dict.fromkeys(_RUN.findall(text)) if may_have else ():
         if run in known or run.count("/") * _MOST_SLASHES > len(run):
             continue
         for decode in _DECODERS:

@@ -9,7 +9,7 @@ import string
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 
-from ...text.decode import without_colours
+from ...text.decode import letters_of
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_command, is_consent
 from ...text.notices import WORD, Notice, is_small
@@ -57,6 +57,9 @@ def _says_more(line: str) -> bool:
     return bool(is_claim or is_consent(line) or is_command(line))
 
 
+_MOST_CHARS = 10_000
+"""The most characters of a notice."""
+
 _CHECKED = "states", "showing", "repeated", "empty"
 
 
@@ -78,7 +81,8 @@ class Statement:
         own, line = self._own, self._line
         if not any(map(str.isalnum, line)):
             return _LAYOUT.issuperset(line)
-        if self._is_legend or (not self._claims_something and self._is_notice):
+        is_short = len(line) <= _MOST_CHARS
+        if self._is_legend or (is_short and not self._claims_something and self._is_notice):
             return True
         return line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, self._result.index)
 
@@ -193,7 +197,8 @@ class Statement:
             kept = own.session.messages.fields_of(own.number, self._result.index)
             if (rows := own.columns.rows(kept))[0]:
                 return rows
-        return _parts(_letters(own.result.text), [*map(_letters, own.missing)])
+        letters = own.session.letters(self._result.index)
+        return _parts(letters, [*map(letters_of, own.missing)])
 
     @cached_property
     def _missing_lines(self) -> list[str]:
@@ -202,15 +207,6 @@ class Statement:
         missing = own.missing if is_read else []
         lines = (line.strip().casefold() for part in missing for line in part.split("\n"))
         return [*filter(None, lines)]
-
-
-def _letters(text: str) -> str:
-    """The letters and digits of a text without colours."""
-    text = without_colours(text).translate(_NO_SIGNS)
-    return text if text.isascii() else "".join(filter(str.isalnum, text))
-
-
-_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 
 
 def _parts(full: str, missing: Sequence[str]) -> tuple[list[int], list[int]]:
