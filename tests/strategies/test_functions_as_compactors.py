@@ -48,11 +48,16 @@ def conversation():
     )
 
 
+@pytest.mark.parametrize("form", ["openai", "anthropic", "langchain"])
 @pytest.mark.parametrize("copies", [False, True])
-def test_returned_messages_are_recognised(copies):
+def test_returned_messages_are_recognised(copies, form):
+    if form == "langchain":
+        pytest.importorskip("langchain_core")
+
     def same(messages):
         return copy.deepcopy(messages) if copies else messages
 
+    same.form = form
     for recorded in (conversation(), conversation_of(shell(3, start=2))):
         kept, plain = replayed_or_failed(recorded, compose_of(compactor=same)), replayed_or_failed(recorded, "keep_all")
         assert prompts(kept) == prompts(plain)
@@ -119,8 +124,26 @@ def clear_copies(messages):
     return [{**message, "content": "[cleared]"} if message["role"] == "tool" else dict(message) for message in messages]
 
 
-@pytest.mark.parametrize("clear", [clear_openai, clear_copies], ids=lambda item: item.__name__)
+def clear_anthropic(messages):
+    for message in messages:
+        assert message["role"] in ("user", "assistant")  # the system prompt is beside the list
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block["type"] == "tool_result":
+                block["content"] = "[cleared]"
+
+
+def clear_langchain(messages):
+    return [one.model_copy(update={"content": "[cleared]"}) if one.type == "tool" else one for one in messages]
+
+
+clear_anthropic.form, clear_langchain.form = "anthropic", "langchain"
+CLEAR = [clear_openai, clear_copies, clear_anthropic, clear_langchain]
+
+
+@pytest.mark.parametrize("clear", CLEAR, ids=lambda item: item.__name__)
 def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
+    if clear is clear_langchain:
+        pytest.importorskip("langchain_core")
     run = replayed_or_failed(conversation(), compose_of(compactor=clear))
     assert prompts(run)[-1][2:5] == ["I read.", "[cleared]", "[cleared]"]
     rewritten = [message for message in run.messages if message.text == "[cleared]"]
@@ -128,6 +151,30 @@ def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
         (3, "result", "a"),
         (4, "result", "b"),
     ]
+
+
+ANNOTATED = """from __future__ import annotations
+from typing import TYPE_CHECKING
+if {}:
+    from {} import {name}
+def f(messages: list[{name}]): raise ValueError(f"{{len(messages)}} {{type(messages[0])}}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("known", "module", "name", "shows"),
+    [
+        ("True", "langchain_core.messages", "BaseMessage", "2 .*SystemMessage"),
+        ("TYPE_CHECKING", "langchain_core.messages", "AnyMessage", "2 .*SystemMessage"),
+        ("TYPE_CHECKING", "anthropic.types", "MessageParam", "1 .*dict"),
+    ],
+)
+def test_the_annotation_of_a_list_names_the_interface(tmp_path, known, module, name, shows):
+    if "langchain" in module:
+        pytest.importorskip("langchain_core")
+    write(tmp_path, ANNOTATED.format(known, module, name=name))
+    run = replayed_or_failed(conversation(), parse_strategy("m=compactor=mine.py:f", tmp_path))
+    assert re.search(shows, run.failure.error)
 
 
 def test_a_summary_is_a_new_message_and_the_others_keep_their_steps():

@@ -12,6 +12,7 @@ from field import answer, histories
 from hypothesis import assume, given, strategies as st
 
 from bench.model import Message, ToolCall
+from bench.strategies.user_code.libraries import LangChainMessages
 from bench.strategies.user_code.messages import OpenAIMessages, openai_message
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "libraries"
@@ -25,7 +26,6 @@ LIBRARIES = {
     "haystack": ("haystack", "component"),
     "openhands": ("openhands.sdk", "condenser"),
     "langgraph": ("langgraph.graph.message", "node"),
-    "anthropic": ("json", "edit"),
 }
 
 
@@ -61,8 +61,8 @@ def history() -> list[Message]:
     return before
 
 
-def left_by(function: Any, messages: list[Message]) -> list[Message]:
-    chat = OpenAIMessages()
+def left_by(function: Any, messages: list[Message], form: type[OpenAIMessages] = OpenAIMessages) -> list[Message]:
+    chat = form()
     given = function(chat.show(messages))
     return chat.back(asyncio.run(given) if asyncio.iscoroutine(given) else given)
 
@@ -107,8 +107,8 @@ def test_each_library_has_an_adapter() -> None:
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_an_adapter_that_changes_nothing_returns_the_same_history(name: str) -> None:
-    before = history()
-    assert left_by(adapter(name, SAME[name]() if name in SAME else lambda messages: messages), before) == before
+    before, form = history(), LangChainMessages if name == "langgraph" else OpenAIMessages
+    assert left_by(adapter(name, SAME[name]() if name in SAME else lambda messages: messages), before, form) == before
 
 
 @pytest.mark.parametrize("name", ["pydantic_ai", "llama_index", "haystack"])
@@ -156,7 +156,7 @@ def test_the_adapter_for_langchain_gives_the_edited_messages() -> None:
     scope: dict[str, Any] = {}
     exec(compile(FILES["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
     before = history()[1:]
-    after = left_by(scope["langchain"], before)
+    after = left_by(scope["langchain"], before, LangChainMessages)
     assert [(m.step, m.text) for m in after] == with_old_results_as(before, 2, "[cleared]")
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from msgspec.structs import replace
-
-from ...model import Message, RouteDecision
+from ...model import RouteDecision
 from ...model.errors import SpecError, StrategyError
 from ...plugins.registry import OBJECT, OfKind, register
 from .. import RECORDED
-from ..user_code.messages import openai_message
+from ..user_code.libraries import LangChainMessages
 
 START, NAME = "__start__", "langgraph"
 
@@ -88,24 +86,8 @@ class LangGraphRouter:
             fields = {item.name: item for item in dataclasses.fields(schema)}
         given = {key: state[key] for key in fields if key in state}
         if "messages" in fields:
-            given["messages"] = _langchain_messages(state.get("prompt", ()))
+            given["messages"] = LangChainMessages().show(state.get("prompt", ()))
         return schema(**given) if is_dataclass or hasattr(schema, "model_validate") else given
-
-
-def _langchain_messages(prompt: Sequence[Message]) -> list[Any]:
-    """A prompt as messages of LangChain, which reads arguments of calls as mappings alone."""
-    from langchain_core.messages import convert_to_messages
-
-    chat = []
-    for message in prompt:
-        calls = tuple(
-            replace(call, arguments={"arguments": call.arguments})
-            if isinstance(call.arguments, str)
-            else call
-            for call in message.tool_calls
-        )
-        chat.append(openai_message(replace(message, tool_calls=calls)))
-    return [*convert_to_messages(chat)]
 
 
 def _end(node: str, label: Any, ends: Mapping[Any, Any]) -> Any:

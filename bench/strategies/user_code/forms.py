@@ -29,7 +29,8 @@ class Given:
     """The values of a slot for one function: `values` are those of this call, `records` those that
     an evaluator was given in this run so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, form: str = "") -> None:
+        self._form = form
         self.values: tuple[Any, ...] = ()
         self.records: list[Record] = []
         self.is_chat = False  # whether messages of it were asked for in this call
@@ -42,10 +43,8 @@ class Given:
 
     @functools.cached_property
     def chat(self) -> OpenAIMessages:
-        """The history as messages of OpenAI's interface, whose readers take long to import."""
-        from .messages import OpenAIMessages
-
-        return OpenAIMessages()
+        """The history as messages of the interface that the form names, else of OpenAI's."""
+        return chat_of(self._form)
 
     @property
     def first(self) -> Any:
@@ -53,7 +52,7 @@ class Given:
         return self.values[0]
 
     def messages(self) -> list[Any]:
-        """The history of this call as messages of OpenAI's interface."""
+        """The history of this call as messages of an interface."""
         self.is_chat = True
         first = self.first
         return self.chat.show(first.messages if isinstance(first, Window) else first["prompt"])
@@ -62,6 +61,14 @@ class Given:
         """A router's state, with the prompt as its `messages`."""
         prompt = {"messages": self.messages()} if "prompt" in self.first else {}
         return {**self.first, **prompt}
+
+
+def chat_of(form: str) -> OpenAIMessages:
+    """Messages of the interface that a form names, else of OpenAI's. Raises SpecError where its
+    library is missing."""
+    from .libraries import INTERFACES  # whose readers take long to import
+
+    return INTERFACES.get(form, INTERFACES["openai"])()
 
 
 # ---------------------------------------------------------------- results and records
@@ -163,11 +170,12 @@ _RESULT: dict[str, Argument] = {
     "dict": lambda given: raw_mapping(given.first),
     "value": lambda given: given.first.value,
 }
+_OF_MESSAGES = dict.fromkeys(("openai", "langchain", "anthropic"), Given.messages)
 FORMS: dict[str, dict[str, Argument]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
     "compactor": {
-        "openai": Given.messages,
+        **_OF_MESSAGES,
         "Window": lambda given: given.first,
         "Message": lambda given: list(given.first.messages),
     },
@@ -176,7 +184,7 @@ FORMS: dict[str, dict[str, Argument]] = {
         "dict": lambda given: {**execution_mapping(given.first), "step": _step(given)},
         "state": _execution_state,
     },
-    "router": {"state": Given.state, "openai": Given.messages},
+    "router": {"state": Given.state, **_OF_MESSAGES},
     "consumer": {"Execution": lambda given: given.first},
 }
 """The forms of each slot by name, its default first, each with the argument that it is."""
@@ -206,6 +214,8 @@ def with_form(plugin: Plugin) -> Plugin:
         return plugin
     _, call = plugin.start()
     form = form_of(plugin.kind, call, plugin.name, plugin.attribute("form"))
+    if form.name in _OF_MESSAGES:
+        chat_of(form.name)  # imports its library here, not in the fork of each replay
     return replace(plugin, meta={**plugin.meta, "form": form})
 
 
@@ -247,12 +257,21 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
 
 
+_INTERFACE = re.compile(
+    r"\b(?:(?P<langchain>langchain_core\.|BaseMessage\b|AnyMessage\b)"
+    r"|(?P<anthropic>anthropic\.|MessageParam\b))"
+)
+"""Finds the interface of the classes in a list's annotation, whose library is not imported here."""
+
 _BY_NAME = {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}
 
 
 def _form_named(kind: str, annotation: Any) -> str | None:
     """The form that an annotation names in a slot; None if it names none."""
     forms = {_form_of_type(FORMS[kind], item) for item in _alternatives(annotation)}
+    if forms == {"openai"}:
+        named = _INTERFACE.search(str(annotation))
+        return named.lastgroup if named else "openai"
     if len(forms) == 1:
         return forms.pop()
     return "value" if {"dict", "str"} <= forms else None

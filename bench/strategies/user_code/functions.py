@@ -28,7 +28,8 @@ class SlotFunction:
     """
 
     def __init__(self, plugin: Plugin) -> None:
-        self._plugin, self._given = plugin, Given()
+        form = plugin.meta.get("form")
+        self._plugin, self._given = plugin, Given(form.name if isinstance(form, Form) else "")
         self._is_program = plugin.spec.target == COMMAND
         self._instance, self._call = plugin.start()
 
@@ -157,8 +158,8 @@ def _decision_of(answer: Any, given: Given) -> Any:
 
 
 def _history_of(answer: Any, given: Given) -> NewHistory | None:
-    """A compactor's answer as a NewHistory; it may be messages, ours or those of OpenAI's interface.
-    Raises StrategyError."""
+    """A compactor's answer as a NewHistory; it may be messages, ours or those of the interface that
+    it was given, else OpenAI's. Raises StrategyError."""
     if isinstance(answer, NewHistory):
         return answer
     if not given.is_chat:

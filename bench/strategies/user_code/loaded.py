@@ -62,7 +62,7 @@ DESCRIBE = -1
 """In place of the number of a strategy: a session that describes all of them."""
 
 
-EACH_REPLAY, ITS_MESSAGES = "bench.replayer.border", "bench.strategies.user_code.messages"
+EACH_REPLAY, ITS_MESSAGES = "bench.replayer.border", "bench.strategies.user_code.libraries"
 """The modules that each replay needs, and one with compactors or routers: imported here once, not
 in each fork."""
 

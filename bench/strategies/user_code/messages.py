@@ -1,5 +1,5 @@
-"""Histories as messages of OpenAI's chat interface, which a user's function may ask for, and answers
-back as messages of the history."""
+"""Histories as messages of an interface that a user's function may ask for, OpenAI's above all, and
+answers back as messages of the history."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from ...model import Message, ToolCall, as_text
 from ...model.base import grouped
-from ...model.errors import StrategyError
+from ...model.errors import StrategyError, one_line
 from ...traces.intakes.messages import message
 from ...traces.values import Unread
 
@@ -108,6 +108,14 @@ class OpenAIMessages:
         self._written: dict[Message, tuple[Any, Any]] = {}  # an item, and what it was
         self._read: dict[str, list[Message]] = {}
 
+    def write(self, message: Message) -> Any:
+        """A message as an item of the interface; a new one at every call."""
+        return openai_message(message)
+
+    def read(self, item: Any) -> list[Message]:
+        """The messages in an item of an answer."""
+        return messages_in(item)
+
     def show(self, history: Sequence[Message]) -> list[Any]:
         """The messages of a history to hand out."""
         self._history = history
@@ -124,9 +132,9 @@ class OpenAIMessages:
 
         It is the same item as before, unless the function changed that.
         """
-        item, same = self._written.get(message) or (None, openai_message(message))
+        item, same = self._written.get(message) or (None, self.write(message))
         if item != same:
-            item = openai_message(message)
+            item = self.write(message)
         self._written[message] = item, same
         return item, same
 
@@ -169,9 +177,9 @@ class OpenAIMessages:
         text = repr(item)
         try:
             if text not in self._read:
-                self._read[text] = messages_in(item)
+                self._read[text] = self.read(item)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            what = f"messages[{at}] of the answer cannot be read: {error or type(error).__name__}"
+            what = f"messages[{at}] of the answer cannot be read: {one_line(error) or type(error).__name__}"
             raise StrategyError(f"{what} — give messages like those it was given") from error
         return [msgspec.structs.replace(one) for one in self._read[text]]
 
