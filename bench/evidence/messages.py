@@ -44,9 +44,7 @@ class TraceMessages:
         self.contents = contents or TraceContents(trace)
         self.once = self.contents.once
         self.count = self.contents.counter(index.encoding).calibrated(index.counting)
-        self.own_holders: dict[str, list[int]] = {fact: [] for fact in index.facts}
-        """The strategies' messages, among those read so far, with each needed fact."""
-
+        self._needed = frozenset(index.facts)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
 
     @property
@@ -96,10 +94,12 @@ class TraceMessages:
         """The facts of turns and of results in a message."""
         is_own, texts = number >= self.recorded, self.texts_of(number)
         said = (without_notices(text) if is_own else text for text in texts)
-        facts = frozenset[str]().union(*(self.contents.search.in_text(text) for text in said))
-        for fact in facts & self.own_holders.keys() if is_own else ():
-            self.own_holders[fact].append(number)
-        return facts
+        return frozenset().union(*map(self.contents.search.in_text, said))
+
+    @memo
+    def needed_in(self, number: int) -> frozenset[str]:
+        """The needed facts in a message."""
+        return self.facts_in(number) & self._needed
 
     @memo
     def results_with(self, fact: int) -> list[tuple[ToolResult, int]]:

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
+from ..model import grouped
 from ..model.index import Need
 from .handles import Handles
 from .messages import TraceMessages
@@ -50,10 +51,8 @@ def needed_in(
     """
     index, during = messages.index, walked.during
     own = sorted(number for number in during if number >= messages.recorded)
-    for number in own:
-        messages.facts_in(number)  # read, so that it is known as a holder
+    saying = grouped((fact, number) for number in own for fact in messages.needed_in(number))
     met: dict[int, int] = {}  # by fact the calls whose prompts have a recorded message with it
-    saying: dict[int, list[int]] = {}  # and the strategy's messages with it
     found = Needed([], [])
     for at, call in enumerate(walked.calls):
         for need in index.needs.get(call.step, ()):
@@ -61,13 +60,12 @@ def needed_in(
             if need.fact not in met:
                 holders = (during.get(number, 0) for number in index.holders[need.fact])
                 met[need.fact] = reduce(or_, holders, 0)
-                holding = messages.own_holders[index.facts[need.fact]]
-                saying[need.fact] = [number for number in holding if number in during]
             if met[need.fact] >> at & 1:
                 continue
-            if any(during[n] >> at & 1 and keeps(n, need) for n in saying[need.fact]):
+            fact = index.facts[need.fact]
+            if any(during[n] >> at & 1 and keeps(n, need) for n in saying.get(fact, ())):
                 continue
             shown = [number for number in own if during[number] >> at & 1] if handles else []
-            handle = handles.giving(index.facts[need.fact], call.step, shown)
+            handle = handles.giving(fact, call.step, shown)
             found.missed.append(Missed(call.step, need, handle))
     return found

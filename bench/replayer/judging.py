@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Set
 from typing import Any
 
 from ..model import AnyStep, Decision, Record, RouteDecision
@@ -11,7 +11,7 @@ from ..plugins.registry import Plugin
 from ..strategies import AT_DEFAULT, RECORDED, Strategy
 from ..strategies.user_code.forms import execution_mapping
 from .recording import Recording
-from .state import Ledger, Start, Thread, in_slot
+from .state import Ledger, Start, Threads, in_slot
 
 
 class Side:
@@ -60,9 +60,9 @@ class Judges:
         recording: Recording,
         ledger: Ledger,
         start: Start,
-        thread_of: Callable[[str], Thread],
+        threads: Threads,
     ) -> None:
-        self._recording, self._thread_of = recording, thread_of
+        self._recording, self._threads = recording, threads
         self._routers = strategy.plugins.get("routers", ())
         self._sides = [Side(strategy, start, ledger, is_full=is_full) for is_full in (False, True)]
         self.decisions: list[Decision] = []
@@ -132,7 +132,7 @@ class Judges:
         if "manifest" in plans:
             state["manifest"] = plans["manifest"]
         if step is not None:
-            thread = self._thread_of(step.thread)
+            thread = self._threads[step.thread]
             state["prompt"] = list(thread.recording if side.is_full else thread.messages)
         if isinstance(step, RouteDecision) and step.router in self._taken:
             state["recorded_route"] = self._taken[step.router]

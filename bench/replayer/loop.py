@@ -32,7 +32,7 @@ from ..strategies.offloading import offloaded_to
 from ..strategies.slots import is_written_alike
 from .judging import Judges
 from .recording import Recording
-from .state import Broken, Ledger, Start, Thread, in_slot
+from .state import Broken, Ledger, Start, Thread, Threads, in_slot
 
 
 class Loop:
@@ -42,11 +42,24 @@ class Loop:
         self, strategy: Strategy, recording: Recording, ledger: Ledger, start: Start
     ) -> None:
         self._strategy, self._recording, self._ledger = strategy, recording, ledger
-        self._start = start
-        self._threads: dict[str, Thread] = {}
+        compactors = strategy.plugins.get("compactor", ())
+
+        def begin(name: str) -> Thread:
+            """A thread, with a compactor of its own."""
+            return Thread(
+                name,
+                ledger.numbers,
+                start("compactor", 0) if compactors else None,
+                framing=recording.index.counting.prompt_tokens,
+                max_tokens=recording.max_tokens,
+                per_call=any(one.attribute("mode") == "per_call" for one in compactors),
+                future=recording.future if strategy.reads_future else None,
+            )
+
+        self._threads = Threads(begin)
         slots = ("store", "summarizer", "consumer")
         self._slots = {slot: start(slot, 0) for slot in slots if strategy.plugins.get(slot)}
-        self._judges = Judges(strategy, recording, ledger, start, self._thread)
+        self._judges = Judges(strategy, recording, ledger, start, self._threads)
         self._calls: list[Call] = []
         self._results: list[StepOutcome] = []
 
@@ -100,10 +113,10 @@ class Loop:
         elif isinstance(step, RouteDecision):
             judges.decide_as_recorded(msgspec.structs.replace(step, taken=""), step.taken)
         elif isinstance(step, ContextReset | ContextEdit):
-            self._thread(step.thread).changes.append(step)
+            self._threads[step.thread].changes.append(step)
         elif isinstance(step, ToolsChanged):
             tokens = self._recording.index.tools_tokens.get(step.index, 0)
-            self._thread(step.thread).change_tools(tokens)
+            self._threads[step.thread].change_tools(tokens)
         elif isinstance(step, Approval):
             judges.decide("approval", step)
         else:
@@ -111,30 +124,15 @@ class Loop:
             if isinstance(step, UserTurn):
                 judges.decide("user_turn", step)
 
-    def _thread(self, name: str) -> Thread:
-        """The thread with a name; each has a compactor of its own."""
-        if name not in self._threads:
-            recording, compactors = self._recording, self._strategy.plugins.get("compactor", ())
-            self._threads[name] = Thread(
-                name,
-                self._ledger.numbers,
-                self._start("compactor", 0) if compactors else None,
-                framing=recording.index.counting.prompt_tokens,
-                max_tokens=recording.max_tokens,
-                per_call=any(one.attribute("mode") == "per_call" for one in compactors),
-                future=recording.future if self._strategy.reads_future else None,
-            )
-        return self._threads[name]
-
     def _join(self, step: AnyStep) -> None:
         """Add the message of a turn to its thread."""
         message = self._recording.full_message(step)
-        self._thread(step.thread).join(message, message)
+        self._threads[step.thread].join(message, message)
 
     def _prompt(self, turn: ModelTurn) -> None:
         """Let the compactor rewrite the prompt of a turn, and charge its summaries."""
         with in_slot("compactor"):
-            call, answer = self._thread(turn.thread).call(turn.index)
+            call, answer = self._threads[turn.thread].call(turn.index)
             self._calls.append(call)
             if answer is not None:
                 self._ledger.charge_summaries(answer.written)
@@ -151,7 +149,7 @@ class Loop:
         summary = self._answer("summarizer", step)
         reply = self._answer("consumer", Execution(step, summary))
         shown, untruncated = self._in_prompt(step, record, summary)
-        message = self._thread(step.thread).join(shown, untruncated)
+        message = self._threads[step.thread].join(shown, untruncated)
         back = read_back(record, stored)
         evaluation, of_full = self._judges.evaluated(
             back, full, {SUMMARY: summary, OUTPUT: step.value}

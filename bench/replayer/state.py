@@ -193,6 +193,17 @@ class Thread:
         )
 
 
+class Threads(dict[str, Thread]):
+    """The threads of a replay by name; each begins when it is asked for."""
+
+    def __init__(self, begin: Callable[[str], Thread]) -> None:
+        self._begin = begin
+
+    def __missing__(self, name: str) -> Thread:
+        thread = self[name] = self._begin(name)
+        return thread
+
+
 # ---------------------------------------------------------------- beside the answers
 
 

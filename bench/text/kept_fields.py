@@ -119,7 +119,7 @@ class KeptFields:
 
     def _named_by_keys(self, reading: TextReading) -> Iterator[int]:
         """Yield the fields that identify their record and are keys of records in the text."""
-        for identity in reading.names & self._table.records_of_identity.keys():
+        for identity in filter(self._table.says_value, reading.names):
             for number in self._table.records_named(identity):
                 if identity in map(str.casefold, self._table.texts_of(number)):
                     items = self._table.fields.of_record(number)
@@ -139,7 +139,7 @@ class KeptFields:
             for same in self._same_with(plain_key(key), word, words_in(text))
             if text == same.fact or says(text, same.fact)
         }
-        named = self._named(record)
+        named = self._named(record) if said else frozenset[str]()
         return said, {item.number for same in said for item in same.named_by(named)}
 
     def _named(self, record: TextRecord) -> frozenset[str]:
