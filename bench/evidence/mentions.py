@@ -102,6 +102,8 @@ class Mentions:
     def _begun_so(self, words: str) -> Iterator[int]:
         """Yield the steps of the lines that begin with flat words, the last one perhaps
         truncated."""
+        if not self._by_word.keys() >= {*words.split()[:-1]}:
+            return
         words = words[:_BEGUN_CHARS]
         whole = words if len(words) > _CUT_CHARS else f"{words} "
         for line, step in self._lines_begun[bisect_left(self._lines_begun, (words, -2)) :]:

@@ -167,6 +167,7 @@ def is_order(sentence: str) -> bool:
     return bool(rest) and verb in vocabulary("orders") and not _READING.search(text)
 
 
+@lru_cache(1 << 8)
 def _bare(sentence: str) -> str:
     """A sentence without its bullet and label; "" if it is too short, too long, a question, or
     about the speaker.

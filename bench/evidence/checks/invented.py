@@ -90,22 +90,24 @@ class _Reader:
     """The inventions in the lines of an own text, read one sentence after the other."""
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText, wording: frozenset[str]) -> None:
-        self._own, self._wording = own, wording
+        self._evidence, self._own, self._wording = evidence, own, wording
         self._shown = own if isinstance(own, RewrittenResult) else None
         self._mentions = own.session.mentions
         self._numbers = SummaryNumbers(evidence, own)
 
     def inventions(self, lines: list[str]) -> Iterator[str]:
-        """Yield the words that no earlier message has."""
-        near: list[str] = []
-        for line in lines:
-            if self._is_free(line):
+        """Yield the words that no earlier message has. Whether a line is a notice is asked last,
+        unless all lines of the text are notices."""
+        are_notices = not _unsupported(self._evidence, self._own)
+        texts = [without_offsets(_HUNK.sub(" ", line)) for line in lines]
+        for at, text in enumerate(texts):
+            if are_notices and self._is_free(lines[at]):
                 continue
-            line = without_offsets(_HUNK.sub(" ", line))
-            near = [*near[-_LINES_NEAR:], line]
-            is_constant = line.strip() in self._wording
-            for sentence in map(str.strip, _SENTENCE.split(_LIST_MARK.sub("", line))):
-                yield from self._in_sentence(sentence, near, is_constant)
+            near = texts[max(0, at - _LINES_NEAR) : at + 1]
+            is_constant = text.strip() in self._wording
+            for sentence in map(str.strip, _SENTENCE.split(_LIST_MARK.sub("", text))):
+                strange = self._in_sentence(sentence, near, is_constant)
+                yield from (words for words in strange if not self._is_free(lines[at]))
 
     def _is_free(self, line: str) -> bool:
         """True for a notice in a text that shows a result, which may have labels."""
