@@ -20,7 +20,7 @@ from ..text.fields import FieldTable
 from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.lossless import exact_json, write_tables
-from ..text.notices import without_notices
+from ..text.notices import WORD, without_notices
 from ..text.same_data import by_records, data_of, is_same_data
 from ..text.tables import TextTables, tables_in
 from ..text.texts import FactsHeld, Texts
@@ -138,6 +138,8 @@ class TraceContents:
         result, around = self.results[step], None
         if 2 * len(text) < len(result.text) and not without_notices(text).strip():
             return text
+        if text in result.text and WORD.search(result.text.replace(text, "", 1)):
+            return text  # a part of it, as it is
         comments = comments_of(result.text) if self.is_laid_out(step) else []
         if comments and comments_of(text) != comments:
             return text

@@ -29,7 +29,7 @@ def unescape_cut(text: str) -> str:
     >>> unescape_cut("Donor9\\\\u00"), unescape_cut("a\\\\n"), unescape_cut("a\\\\")
     ('Donor9', 'a\\n', 'a')
     """
-    return unescape(_HALF_ESCAPE.sub(r"\1", text))
+    return unescape(_HALF_ESCAPE.sub(r"\1", text) if "\\" in text[-5:] else text)
 
 
 def unescape(text: str) -> str:

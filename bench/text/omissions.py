@@ -47,6 +47,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     >>> says_omission("9 rows, all shown", "abc"), says_omission("not all rows are shown", "abc")
     ('', 'shown')
     """
+    if kept in untruncated:
+        return ""
     lines = kept.split("\n")
     may_say = len(lines) == 1 or any(_omissions(kept)) or _has_dots(kept)
     for line in lines if may_say else ():
