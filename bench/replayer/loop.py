@@ -53,7 +53,6 @@ class Loop:
                 framing=recording.index.counting.prompt_tokens,
                 max_tokens=recording.max_tokens,
                 per_call=any(one.attribute("mode") == "per_call" for one in compactors),
-                future=recording.future if strategy.reads_future else None,
             )
 
         self._threads = Threads(begin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -73,7 +74,10 @@ class Replayer(Recording):
             return over(Border(ask, ledger))
 
         def start(slot: str, place: int) -> SlotFunction:
-            return SlotFunction(strategy.plugins[slot][place])
+            plugin = strategy.plugins[slot][place]
+            if plugin.attribute("needs_future", False):
+                plugin = replace(plugin, arguments={"future": self.future})
+            return SlotFunction(plugin)
 
         return Loop(strategy, self, ledger, start).replay(before)
 

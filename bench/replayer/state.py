@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..model import ContextEdit, ContextReset, Message, Resolved, WriterCall, as_text, compact_json
 from ..model.base import grouped
@@ -13,9 +13,6 @@ from ..model.errors import own_error
 from ..model.messages import after_change, shared_length
 from ..model.replay import Call
 from ..strategies import NewHistory, Window, Written
-
-if TYPE_CHECKING:
-    from ..evidence.future import Future
 
 CountTokens = Callable[[Message | str], int]
 Compact = Callable[[Window], NewHistory | None]
@@ -119,7 +116,7 @@ class Thread:
 
     With `per_call` the compactor gets the full history, and its answer is only the next prompt.
     Without a compactor the recorded resets are repeated. `framing` are the tokens of an empty
-    prompt, `max_tokens` those of the model's window; `future` is for a compactor that reads it.
+    prompt, `max_tokens` those of the model's window.
     """
 
     def __init__(
@@ -131,10 +128,9 @@ class Thread:
         framing: int,
         max_tokens: int,
         per_call: bool = False,
-        future: Future | None = None,
     ) -> None:
         self._name, self._numbers, self._compact = name, numbers, compact
-        self._framing, self._max_tokens, self._future = framing, max_tokens, future
+        self._framing, self._max_tokens = framing, max_tokens
         self._shown = History(numbers)
         self._given = History(numbers) if per_call else self._shown  # to the compactor
         self._seen = 0  # the messages that the compactor was given before
@@ -189,7 +185,6 @@ class Thread:
             tokens=self._framing + self._tools + history.tokens(),
             max_tokens=self._max_tokens,
             count=self._numbers.count,
-            future=self._future,
         )
 
 

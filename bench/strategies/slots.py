@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ..model import Message, Record, Reply as Reply, ToolResult, as_text
-
-if TYPE_CHECKING:
-    from ..evidence.future import Future
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,7 @@ class Window:
 
     With `mode="per_call"` it is the full history. `added` are the messages since the last prompt;
     `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
-    window (128,000 where unknown). `future` is given only to a compactor that declares
-    `needs_future`.
+    window (128,000 where unknown).
     """
 
     step: int
@@ -59,7 +55,6 @@ class Window:
     tokens: int
     max_tokens: int
     count: Callable[[Message | str], int]
-    future: Future | None = None
 
 
 def untruncated_record(result: ToolResult) -> Record:

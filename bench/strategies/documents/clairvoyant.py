@@ -30,12 +30,13 @@ class Clairvoyant:
     >>> trace = Trace(id="t", source=Source(format="native"), steps=steps)
     >>> history = [Message(role="tool", text=result.text, kind="result", step=0)]
     >>> future = Future(trace, index_trace(trace), TraceContents(trace))
-    >>> window = Window(1, "main", history, history, 9, 100, len, future=future)
-    >>> [message.text for message in Clairvoyant().compact(window)]
+    >>> window = Window(1, "main", history, history, 9, 100, len)
+    >>> [message.text for message in Clairvoyant(future).compact(window)]
     ['36.5 471']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, future: Future | None = None) -> None:
+        self._future = future
         self._needs: dict[str, FutureNeed] = {}
         self._fields: dict[str, int] = {}  # the facts from fields, each with its source
         self._alive: dict[str, None] = {}
@@ -45,7 +46,7 @@ class Clairvoyant:
 
     def compact(self, window: Window) -> list[Message]:
         """The turns that stay, and one message with the facts that this or a later turn needs."""
-        future = window.future
+        future = self._future
         assert future, "given to whoever declares needs_future"
         needs = self._needs
         if not needs:
