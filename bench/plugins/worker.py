@@ -62,26 +62,40 @@ class Child:
         return Child, self._given
 
     @contextlib.contextmanager
-    def session(self, *about: Hashable) -> Iterator[Session]:
+    def session(self, *about: Hashable, stays: bool = False) -> Iterator[Session]:
         """A context with a session; one that asks nothing where a session about the same was
-        late."""
-        if self._owner != os.getpid() or (self._last and not self._last.has_ended()):
-            self.stop()
-            self.start()
-        if self._last is None:
-            with contextlib.suppress(OSError):  # one that died is noticed by the session
-                self._control.recv(1)  # as it is about to import the code
-        session = self._last = self._next or self._session()
+        late.
+
+        One that `stays` answers the next ones that do too, as long as no answer fails.
+        """
+        session = self._last if self._owner == os.getpid() else None
+        if session and session.stays and not stays:
+            session.end()
+        if not (session and session.stays and stays):
+            session = self._new()
         session.about, session.is_given_up = about, about in self._late
+        session.stays = stays
         try:
             yield session
         finally:
             if session.is_late:
                 self._late.add(about)
                 self.stop()
-            else:
+            elif not session.stays:
                 session.end()
                 self._next = self._session()  # begins while this process does something else
+
+    def _new(self) -> Session:
+        """A new session, after the last one has ended."""
+        if self._owner != os.getpid() or (self._last and not self._last.has_ended()):
+            self.stop()
+            self.start()
+        if self._last is None:
+            with contextlib.suppress(OSError):  # one that died is noticed by the session
+                self._control.recv(1)  # as it is about to import the code
+        self._last = self._next or self._session()
+        self._next = None
+        return self._last
 
     def start(self) -> None:
         """Start the child, without waiting for it."""
@@ -168,7 +182,7 @@ class Session(Frames):
         self._room = limits.answer_bytes
         self._kind = b""  # of the last message
         self.about: tuple[Hashable, ...] = ()
-        self.is_late = self.is_given_up = False
+        self.is_late = self.is_given_up = self.stays = False
         weakref.finalize(self, pipe.close)
 
     def ask(self, *request: Any, count: Callable[[bytes], int] | None = None) -> bytes:
@@ -178,6 +192,7 @@ class Session(Frames):
         """
         if self.is_given_up:
             raise NoAnswer(_GIVEN_UP)
+        stays, self.stays = self.stays, False  # unless it answers
         until = time.monotonic() + self._limits.call_s
         self.send(b"R", pickle.dumps((*self.about, *request), pickle.HIGHEST_PROTOCOL))
         while True:
@@ -185,6 +200,7 @@ class Session(Frames):
             if self._kind == b"C" and count is not None:
                 self.send(b"R", count(body).to_bytes(8, "big"))
             elif self._kind == b"A":
+                self.stays = stays
                 return body
             elif self._kind == b"X":
                 raise NoAnswer(one_line(body.decode("utf-8", "replace")))

@@ -138,9 +138,10 @@ class Border:
     """The plug-ins of a strategy with user code, during one replay. `ask(*request, count=)` gives
     the answer of `Plugins`, in a child process or in this one."""
 
+    _instances = itertools.count()
+
     def __init__(self, ask: Callable[..., bytes], ledger: Ledger) -> None:
         self._ask, self._ledger = ask, ledger
-        self._instances = itertools.count()
 
     def start(self, slot: str, place: int) -> Callable[..., Any]:
         """A function from the values of a slot to the answer of a new instance of a plug-in.
