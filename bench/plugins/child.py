@@ -1,7 +1,8 @@
-"""The child's side of the process boundary, in three kinds of processes, each below the one before.
+"""The child's side of the process boundary, in four kinds of processes, each below the one before.
 
 The warden runs no user code: it waits, and ends all processes below it. The importer imports the
-user code, and forks a process for each session.
+user code, and forks a server for each process of the bench; a server forks a process for each
+session.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import gc
 import os
 import pickle
 import signal
-from collections.abc import Callable, Set
+from collections.abc import Callable
 
 # Bound here, before that code is imported, which may put others in their places.
 from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, waitpid
@@ -94,11 +95,11 @@ def _awaited(number: int, control: socket) -> int | None:
             return os.waitstatus_to_exitcode(status) if ended else None
 
 
-def _end_below(but: Set[int] = frozenset()) -> None:
-    """End every process below this one, but some; and then those that each leaves, as long as one
-    can be ended."""
+def _end_below() -> None:
+    """End every process below this one; and then those that each leaves, as long as one can be
+    ended."""
     goes_on = True
-    while goes_on and (numbers := _children() - but):
+    while goes_on and (numbers := _children()):
         goes_on = False
         for number in numbers:
             with contextlib.suppress(OSError):
@@ -135,18 +136,36 @@ def _remove(folder: str) -> None:
 def _import(
     control: socket, limits: Limits, prepare: Callable[[], Callable[..., bytes]]
 ) -> NoReturn:
-    """Import the code, then fork a process for each socket that comes in, until the bench closes
-    the control socket."""
+    """Import the code, then fork a server for each control socket that comes in, until the bench
+    closes this one."""
     begin_below()
     adopt_orphans()
     restrict_to(rules_without(limits.hidden))
-    of_a_session = rules_without()  # made once: it takes as long as a fork
+    rules = rules_without()  # of sessions; made once: it takes as long as a fork
     control.send(b"\0")
     limit_memory(limits.memory)
     answer = prepare()
     gc.freeze()  # so that a fork copies few pages
     gc.enable()
-    own = _children()  # which the code started as it was imported
+    while True:
+        _, files, _, _ = recv_fds(control, 1, 1)
+        if not files:
+            _exit(0)
+        of_a_server = socket(fileno=files[0])
+        if fork() == 0:
+            begin_below()
+            adopt_orphans()
+            control.close()
+            _serve(of_a_server, answer, limits, rules)
+        of_a_server.close()
+
+
+# ---------------------------------------------------------------- a server
+
+
+def _serve(control: socket, answer: Callable[..., bytes], limits: Limits, rules: int) -> NoReturn:
+    """Fork a process for each socket that comes in, one after another, until the bench closes the
+    control socket."""
     while True:
         _, files, _, _ = recv_fds(control, 1, 1)
         if not files:
@@ -156,14 +175,14 @@ def _import(
         if number == 0:
             begin_below()
             control.close()
-            restrict_to(of_a_session)
+            restrict_to(rules)
             _answer(link, answer, limits)
         code = _awaited(number, control)
         with contextlib.suppress(OSError):
             killpg(number, SIGKILL)
+        _end_below()
         if code is None:  # the warden cannot end it on every system
             _exit(0)
-        _end_below(own)
         link.send(b"E", CODE.pack(code))
         link.pipe.close()
 

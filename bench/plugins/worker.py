@@ -47,15 +47,21 @@ class Child:
     requests of each session, `answer(link, *about, *request)` → bytes.
 
     It starts before the first session, and again after it died. `prepare` and its arguments can be
-    pickled. A forked process, and a copy, has a child of its own, whose sets are in another order.
+    pickled. A copy has a child of its own, whose sets are in another order; a copy in a forked
+    process shares what was imported with the original.
     """
 
-    def __init__(self, prepare: Callable[[], Any], limits: Limits | None = None) -> None:
-        self._given = prepare, limits or Limits()
+    def __init__(
+        self, prepare: Callable[[], Any], limits: Limits | None = None, name: bytes = b""
+    ) -> None:
+        self._given = prepare, limits or Limits(), name or os.urandom(8)
         self._late: set[tuple[Hashable, ...]] = set()  # what late sessions were about
         self._owner = 0  # the process that started it; 0 before
         self._last: Session | None = None
         self._next: Session | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._importer: socket.socket  # the control sockets
+        self._server: socket.socket
         self._end: Callable[[], object] = lambda: None
 
     def __reduce__(self) -> Any:
@@ -90,9 +96,9 @@ class Child:
         if self._owner != os.getpid() or (self._last and not self._last.has_ended()):
             self.stop()
             self.start()
-        if self._last is None:
+        if self._process and self._last is None:
             with contextlib.suppress(OSError):  # one that died is noticed by the session
-                self._control.recv(1)  # as it is about to import the code
+                self._importer.recv(1)  # as it is about to import the code
         self._last = self._next or self._session()
         self._next = None
         return self._last
@@ -102,9 +108,15 @@ class Child:
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
-        self._owner = os.getpid()
-        self._control, theirs = socket.socketpair()
-        request = pickle.dumps(self._given, pickle.HIGHEST_PROTOCOL)
+        *given, name = self._given
+        self._owner, self._process = os.getpid(), None
+        original = _STARTED.get(name)
+        is_elsewhere = original is not None and original._owner not in (0, self._owner)
+        if original and is_elsewhere and self._has_server(original._importer):
+            self._end = weakref.finalize(self, self._server.close)
+            return
+        self._importer, theirs = socket.socketpair()
+        request = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
         same_path = f"import gc, sys; gc.disable(); sys.path[:] = {sys.path!r}"
         call = f"main({theirs.fileno()}, {len(request)})"
         self._process = subprocess.Popen(
@@ -119,18 +131,28 @@ class Child:
         theirs.close()
         printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
         printing.start()
-        about = self._owner, self._process, printing, self._control
-        self._end = weakref.finalize(self, _end, *about)
-        self._control.settimeout(_START_S)
+        self._importer.settimeout(_START_S)
         with contextlib.suppress(OSError):  # one that died is noticed by the session
-            self._control.sendall(request)
+            self._importer.sendall(request)
+        self._has_server(self._importer)
+        about = self._owner, self._process, printing, self._importer, self._server
+        self._end = weakref.finalize(self, _end, *about)
+        _STARTED[name] = self
+
+    def _has_server(self, importer: socket.socket) -> bool:
+        """True if an importer that has not ended was asked for a server."""
+        self._server, theirs = socket.socketpair()
+        with theirs, contextlib.suppress(OSError):
+            socket.send_fds(importer, [b"\0"], [theirs.fileno()])
+            return True
+        return False
 
     def _session(self) -> Session:
         """A session, whose process starts now."""
         here, there = socket.socketpair()
         with there, contextlib.suppress(OSError):  # the child died: nobody has the other end
-            socket.send_fds(self._control, [b"\0"], [there.fileno()])
-        _, limits = self._given
+            socket.send_fds(self._server, [b"\0"], [there.fileno()])
+        _, limits, _ = self._given
         return Session(here, limits, self._process)
 
     def stop(self) -> None:
@@ -139,25 +161,31 @@ class Child:
         self._owner, self._last, self._next = 0, None, None
 
 
+_STARTED: weakref.WeakValueDictionary[bytes, Child] = weakref.WeakValueDictionary()
+"""The children by name that this process has started, or one that it was forked from."""
+
+
 def _end(
     owner: int,
     process: subprocess.Popen[bytes],
     printing: threading.Thread,
-    control: socket.socket,
+    importer: socket.socket,
+    server: socket.socket,
 ) -> None:
     """End a child and all processes that it started; in a fork of the owner only close the
-    socket."""
+    sockets."""
     if os.getpid() == owner:
         with contextlib.suppress(OSError):
             # Also where a fork of this process has the socket too.
-            control.shutdown(socket.SHUT_RDWR)
+            importer.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_CLEANS_S)
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         printing.join(1.0)
-    control.close()
+    importer.close()
+    server.close()
 
 
 def _environment() -> dict[str, str]:
@@ -175,7 +203,9 @@ def _environment() -> dict[str, str]:
 class Session(Frames):
     """One session's process of user code, from its first request to its last."""
 
-    def __init__(self, pipe: socket.socket, limits: Limits, child: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self, pipe: socket.socket, limits: Limits, child: subprocess.Popen[bytes] | None
+    ) -> None:
         super().__init__(pipe)
         pipe.settimeout(limits.call_s)
         self._limits, self._child = limits, child
@@ -220,7 +250,8 @@ class Session(Frames):
             raise NoAnswer(_LATE.format(self._limits)) from None
         except (OSError, EOFError):  # the process above it ended too
             with contextlib.suppress(subprocess.TimeoutExpired):
-                raise _ended(self._child.wait(_ENDS_S)) from None
+                if self._child:
+                    raise _ended(self._child.wait(_ENDS_S)) from None
             raise NoAnswer(SPOILT) from None
         self._room -= len(body)
         return body

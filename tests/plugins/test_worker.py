@@ -142,7 +142,7 @@ def pipe(given):
     return seen(repr(data))
 def memory(given):
     number, texts = os.getppid(), []
-    for _ in range(3):
+    for _ in range(4):
         number = int(pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
     try:
         for line in open(f"/proc/{number}/maps"):
@@ -341,10 +341,39 @@ def test_a_child_answers_one_session_after_another():
         for _ in range(3):
             with child.session() as session:
                 assert [session.ask(text) for text in (b"1", b"2")] == [b"1", b"12"]
-        with pytest.raises(NoAnswer), child.session() as session:
+        for text, answer in ((b"1", b"1"), (b"2", b"12")):
+            with child.session(stays=True) as session:
+                assert session.ask(text) == answer
+        with pytest.raises(NoAnswer), child.session(stays=True) as session:
             session.ask(b"fail")
+        with child.session(stays=True) as session:
+            assert session.ask(b"3") == b"3"
+        with child.session() as session:
+            assert session.ask(b"4") == b"4"
     finally:
         child.stop()
+
+
+def draws():
+    drawn = os.urandom(8)
+    return lambda link: drawn
+
+
+def test_a_forked_process_shares_what_was_imported():
+    def asked(child):
+        with child.session() as session:
+            return session.ask()
+
+    child = Child(draws)
+    first, sent, (reads, writes) = asked(child), pickle.dumps(child), os.pipe()
+    if os.fork() == 0:
+        os.write(writes, asked(pickle.loads(sent)))
+        os._exit(0)
+    os.wait()
+    copy = pickle.loads(sent)
+    assert os.read(reads, 8) == first == asked(child) != asked(copy)
+    child.stop()
+    copy.stop()
 
 
 def test_a_copy_of_a_child_has_a_process_of_its_own():
