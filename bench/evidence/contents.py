@@ -167,10 +167,11 @@ class TraceContents:
             value is not None and value is not result.data and result.text.lstrip()[0] not in "[{"
         )
 
-    def lost_comment(self, text: str, step: int) -> str:
-        """The first comment in the YAML or settings of a result that a text lacks; "" without one."""
-        comments = comments_of(self.results[step].text) if self.is_laid_out(step) else []
-        return next((words for words, _ in comments if words not in text), "")
+    @memo
+    def comments(self, step: int) -> list[str]:
+        """The comments in the YAML or settings of a result."""
+        found = comments_of(self.results[step].text) if self.is_laid_out(step) else []
+        return [words for words, _ in found]
 
     @memo
     def _by_records(self, step: int) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ..model import nested
 from ..text.decode import decode_strings
+from ..text.keys import plain_key
 
 NEAR = 2
 """The lines or items by which a count of what is left out may be wrong."""
@@ -49,6 +50,17 @@ def _row_counts(value: object) -> Iterator[int]:
             yield len(item)
         if isinstance(item, list) and any(isinstance(row, list) for row in item):
             yield sum(len(row) for row in item if isinstance(row, list))
+
+
+def sizes_of(value: object, words: Collection[str]) -> set[int]:
+    """The sizes of the mappings and lists in a value under a key that consists of some words.
+
+    >>> sizes_of({"open_legs": [{"n": 1, "legs": []}, {"n": 2}]}, {"open", "legs"})
+    {2}
+    """
+    items = (pair for it in nested(value) if isinstance(it, dict) for pair in it.items())
+    named = (it for key, it in items if {*plain_key(str(key)).split()} == {*words})
+    return {len(it) for it in named if isinstance(it, dict | list)}
 
 
 def counts_of(text: str) -> frozenset[int]:

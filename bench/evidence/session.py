@@ -117,9 +117,11 @@ class TraceSession:
 
     @memo
     def result_lines(self, step: int) -> ResultLines:
-        """The lines of a text result; for a structured one the lines of its long values."""
+        """The lines of a text result; for a structured one the lines of its long values and its
+        comments."""
         table = self.contents.table(step)
-        texts = table.prose if table.fields else [self.contents.results[step].text]
+        comments = (f"# {words}" for words in self.contents.comments(step))
+        texts = [*table.prose, *comments] if table.fields else [self.contents.results[step].text]
         return ResultLines("\n\n".join(texts))
 
     @memo

@@ -176,6 +176,7 @@ class _Comparison:
         known = [pair for pair in pairs if table.has_key(pair[0])]
         best = table.best_records(known, record.around) if known else []
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
+        fitting.sort(key=lambda number: not table.is_below(number, record.name))
         number = next(iter(fitting or best), -1)
         differing = self._differing(number, known) if number >= 0 else known
         is_known = len(known) == len(pairs) and len({text for _, text in known}) >= _FEWEST_VALUES
@@ -185,6 +186,8 @@ class _Comparison:
         if 2 * len(differing) > len(known):
             self._doubt(f"{quoted(': '.join(differing[0]))} is in no record of the result")
             return
+        if number >= 0 and not table.is_below(number, record.name):
+            self._doubt(f"{quoted(': '.join(pairs[0]))} stands below {quoted(record.name)}")
         for key, text in differing:
             values = table.values([number], key)
             was = next(iter(values), "")

@@ -256,6 +256,17 @@ class FieldTable:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers
 
+    def is_below(self, record: int, key: str) -> bool:
+        """True if a key leads to a record, or to one around it; also if it leads to none.
+
+        >>> table = FieldTable({"water": {"max": 5}, "power": {"max": 9}})
+        >>> [table.is_below(record, "water") for record in (1, 2)], table.is_below(2, "all")
+        ([True, False], True)
+        """
+        numbers = (record, *self._records[record].around)
+        names = {plain_key(self._records[number].name) for number in numbers}
+        return plain_key(key) in names or not self.has_container(key)
+
     def values(self, records: Sequence[int], key: str) -> dict[str, None]:
         """The distinct values under a key in some records, or in records around them, in order."""
         key = plain_key(key)
@@ -304,6 +315,10 @@ class FieldTable:
         for pair in distinct if not named else ():
             agreeing.update(self._records_of_pair.get(pair, ()))
         most = max(agreeing.values(), default=0)
+        if most < len(distinct) and not within:
+            having = [{*self._records_of_pair.get(pair, ())} for pair in distinct]
+            if have_all := set.intersection(*having):
+                return sorted(have_all)
         return sorted(number for number, count in agreeing.items() if count == most)
 
     @cached_property

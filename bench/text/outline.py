@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from .decode import SCALARS, NothingParsed
+from .decode import SCALARS, NothingParsed, parse_prefix
 from .escapes import unescape
 from .keys import words_of_key
 from .separators import is_link, is_part
@@ -17,21 +17,23 @@ from .vocabulary import is_of
 
 _BULLET = re.compile(r"[-*•+](?: +|$)")
 _SECTION = re.compile(r"\[([^\[\]=]+(?:\[\d+\][^\[\]=]*)*)\]|(#+) +([^#]+?)[ #:]*")
+_IN_SECTION = re.compile(r"\[([^\[\]=]+)\]\s+(?=[^\s:=])")
 _KEY = re.compile(
     r"(?:(?<=[\s,;|/({])|^)[\"'`*]*([\[$A-Za-z_][\w .\[\]$-]{0,80}?)[\"'`*:]{0,4}?\s{0,9}(?:=>|->|→|[:=])(?:\s+|$|(?=[^\s:/=]))"
 )
 """Matches a key, perhaps behind other words, and the sign behind it."""
 
 _DATA = re.compile(r"[{\[]\s*[\"'{\[]")
-"""Matches the beginning of JSON, which is read on its own."""
+"""Matches the beginning of JSON."""
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"(?=\s|[,;|/)}]|$)')
-_IN_BRACKETS = re.compile(r"\[[\"']([^\"'\[\]]+)[\"']\]")
+_IN_BRACKETS = re.compile(r"(?<=\w)\[[\"']([^\"'\[\]]+)[\"']\]")
 _TAGS = re.compile(r"([^<>]*)(<[A-Za-z_].*>)([^<>]*)", re.DOTALL)
 _DEEPEST, _BULLET_DEPTH, _MOST_DEPTH, _NEAR = 1000.0, 0.5, 60, 160
 _ENDS, _MARKS = " \t,;|/({", "\"'`*"
 _APART = frozenset(["", *",;|/({"])
 """The signs before a key that need not be known."""
+
 
 _TO_DATA = frozenset(",:=>→")
 """The signs before JSON that is a value of its line, and not quoted in one."""
@@ -56,6 +58,8 @@ def read_outline(text: str, names: Iterable[str]) -> Outline:
     Outline(value={'Found': [{'id': 'W1', 'items': [{'size': '5'}]}, {'id': 'W2', 'all ok': 'yes'}]}, rest=['Found:', '  items:'])
     >>> read_outline("[items[0]]\\nid=1 status=a b\\nitems:\\nid|size\\n7|8", names).value
     {'items[0]': {'id': '1', 'status': 'a b', 'items': [{'id': '7', 'size': '8'}]}}
+    >>> read_outline('[W1] id=1, items=[{"size": 5}], status=a', names).value
+    {'W1': {'id': '1', 'items': [{'size': 5}], 'status': 'a'}}
     >>> read_outline("<item><id>1</id></item><item><id>2</id></item>", names).value
     [{'id': '1'}, {'id': '2'}]
     >>> read_outline("W1: size: 5, status: a\\nW2 (size: 6)\\nto do: W3", names)
@@ -205,7 +209,12 @@ class _Reader:
             bullets.append(at)
             at = bullet.end()
         body = line[at:]
-        label, pairs = self._pairs(_IN_BRACKETS.sub(r".\1", body))
+        section = _IN_SECTION.match(body)
+        label, pairs = self._pairs(
+            _IN_BRACKETS.sub(r".\1", body[section.end() if section else 0 :])
+        )
+        if section and pairs:
+            label = section[1]
         is_heading = body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
             return bool(bullets) and self._add_item(bullets[0], body)
@@ -217,7 +226,7 @@ class _Reader:
             if value is None:
                 self._open_heading(key, at, at + 1)
             elif value or not is_last or after <= at:
-                self._add(key, SCALARS.get(value, value))
+                self._add(key, SCALARS.get(value, value) if isinstance(value, str) else value)
             else:
                 self._open_heading(key, at if after > at else at - _BULLET_DEPTH)
         if is_heading:
@@ -232,33 +241,36 @@ class _Reader:
         self._add("-", body)
         return True
 
-    def _pairs(self, line: str) -> tuple[str, list[tuple[str, str | None]]]:
-        """The words before the first pair in a line, and its keys with the words after each: None if
-        a key follows, "" at the end. Without a known key there are none."""
+    def _pairs(self, line: str) -> tuple[str, list[tuple[str, Any]]]:
+        """The words before the first pair in a line, and its keys with the JSON or the words after
+        each: None if a key follows, "" at the end. Without a known key there are none."""
         found: list[tuple[str, int, int]] = []
-        at = 0
-        data = _DATA.search(line)
-        end_of_keys = data.start() if data else len(line)
-        while match := _KEY.search(line, at, end_of_keys):
+        data: dict[int, Any] = {}  # by its place in the line
+        at, limit = 0, _start_of_data(line)
+        while match := _KEY.search(line, at, limit):
             key, start, at = match[1], match.start(1), match.end()
             if string := _STRING.match(line, at):
                 at = string.end()
+            elif read := _data_at(line, at):
+                data[at], at = read
+                limit = _start_of_data(line, at)
             is_apart = line[max(0, start - _NEAR) : start].rstrip(" " + _MARKS)[-1:] in _APART
             if not (start == 0 or self._knows(key) or is_apart):
                 short = self._known_end(key)
                 start, key = start + len(key) - len(short), short
             if key:
                 found.append((key, start, match.end()))
-        if data and found and line[: data.start()].rstrip()[-1:] in _TO_DATA:
-            return "", []
-        if not any(self._knows(key) for key, _, _ in found):
+        is_cut = line[:limit].rstrip()[-1:] in _TO_DATA and limit < len(line)
+        if is_cut or not any(self._knows(key) for key, _, _ in found):
             return "", []
         label = line[: found[0][1]].strip(_ENDS + _MARKS)
         ends = [*(start for _, start, _ in found[1:]), len(line)]
-        pairs: list[tuple[str, str | None]] = []
+        pairs: list[tuple[str, Any]] = []
         for (key, _, begin), end in zip(found, ends, strict=True):
             value = line[begin:end].strip(" \t" if end == len(line) else _ENDS)
-            if end < len(line) and not value.strip(_MARKS):
+            if begin in data:
+                pairs.append((key, data[begin]))
+            elif end < len(line) and not value.strip(_MARKS):
                 pairs.append((key, None))
             else:
                 pairs.append((key, _bare(value)))
@@ -278,6 +290,23 @@ class _Reader:
 
     def _is_known(self, word: str) -> bool:
         return word in self._words or f"{word}s" in self._words or is_part(word)
+
+
+def _start_of_data(line: str, at: int = 0) -> int:
+    """The first place of JSON in a line, from one on; the end of the line without any."""
+    data = _DATA.search(line, at)
+    return data.start() if data else len(line)
+
+
+def _data_at(line: str, at: int) -> tuple[Any, int] | None:
+    """The JSON at a place in a line, and the place after it; None without any."""
+    if line.startswith(("[]", "{}"), at):
+        return [], at + 2
+    if line[at : at + 1] in ("[", "{"):
+        with suppress(NothingParsed):
+            value, chars = parse_prefix(line[at:])
+            return value, at + chars
+    return None
 
 
 def _bare(value: str) -> str:

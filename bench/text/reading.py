@@ -8,7 +8,7 @@ its keys. Linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import groupby, product
 from typing import Any
@@ -23,6 +23,7 @@ from .value_forms import by_rows, is_container
 
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
 _HALF_WORD = re.compile(r"[-+\w.]*")
+_PAIR = re.compile(r"([\w.-]+)\s?=\s?\S")
 _SIGNS_OF_NOTICES = frozenset("[(<….")
 
 
@@ -38,17 +39,18 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     ([{'all': [{'id': '1', 'status': 'a'}]}], 'all:')
     """
     text = without_marks(text)
-    columns = set(names)
+    columns, is_lines = set(names), text.lstrip()[:1] not in ("{", "[")
     with suppress(NothingParsed):
         value = parse_data(text)
         keys = [
             key for item in nested(value) if isinstance(item, dict) for key in _scalar_keys(item)
         ]
-        if 2 * sum(map(columns.__contains__, keys)) >= max(1, len(keys)):
+        is_known = 2 * sum(map(columns.__contains__, keys)) >= max(1, len(keys))
+        if is_known and not (is_lines and _has_pairs(value, columns)):
             return [by_rows(value)], ""
     values: list[Any] = []
     rest = text
-    if text.lstrip()[:1] in ("{", "["):
+    if not is_lines:
         # The latter for lines that were wrapped.
         ways = dict.fromkeys((text, text.replace("\n", " ")))
         for way, bare in product(ways, (False, True)):
@@ -70,6 +72,16 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     rest = "\n".join(lines)
     data, _ = without_containers(rest)
     return [by_rows(value) for value in [*values, *data] if is_container(value)], rest
+
+
+def _has_pairs(value: Any, names: Collection[str]) -> bool:
+    """True if a text in a value begins with a name and a value, which YAML does not read.
+
+    >>> [_has_pairs({"W1": [text]}, {"id"}) for text in ("id=5, of=a", "x=5")]
+    [True, False]
+    """
+    texts = (item for item in nested(value) if isinstance(item, str))
+    return any((pair := _PAIR.match(text)) and pair[1] in names for text in texts)
 
 
 def _is_apart(line: str) -> bool:

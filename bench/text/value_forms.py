@@ -14,20 +14,31 @@ def is_container(value: Any) -> bool:
 
 
 def by_rows(value: Any, depth: int = 0) -> Any:
-    """A value in which lists of one length, and lists below a list of their names, are records.
+    """A value in which lists of one length, lists below a list of their names, and lists of pairs
+    are records.
 
     >>> by_rows({"columns": ["id", "ok"], "rows": [[1, True], [2, False]]})
     [{'id': 1, 'ok': True}, {'id': 2, 'ok': False}]
     >>> by_rows({"of": 3, "head": ["id", "ok"], "rows": [[1, True]], "page": {"id": [1, 2], "n": [3, 4]}})
     {'of': 3, 'rows': [{'id': 1, 'ok': True}], 'page': [{'id': 1, 'n': 3}, {'id': 2, 'n': 4}]}
+    >>> by_rows([{"id": 1}, {"ok": True}]), by_rows([{"id": 1}, {"id": 2}])
+    ({'id': 1, 'ok': True}, [{'id': 1}, {'id': 2}])
     """
     if depth > _MOST_DEPTH:
         return value
     if isinstance(value, dict):
         return _with_rows({key: by_rows(item, depth + 1) for key, item in value.items()})
-    return (
-        [by_rows(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
-    )
+    if isinstance(value, list | tuple):
+        return _as_pairs([by_rows(item, depth + 1) for item in value])
+    return value
+
+
+def _as_pairs(items: list[Any]) -> Any:
+    """A list of mappings with one key each, all different, as one mapping."""
+    keys = [key for item in items if isinstance(item, dict) and len(item) == 1 for key in item]
+    if len(keys) < 2 or len({*keys}) < len(items):
+        return items
+    return {key: it for item in items for key, it in item.items()}
 
 
 def _with_rows(value: dict[Any, Any]) -> Any:

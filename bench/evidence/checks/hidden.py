@@ -118,8 +118,12 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         silent = (gap.missing for gap in own.gaps if not gap.words.strip())
         lost = next((missing for missing in silent if any(map(str.isalnum, missing))), "")
     elif own.table.fields:
-        comment = own.session.messages.contents.lost_comment(own.text, own.result.index)
-        lost = _lost_fact(own) or _lost_field(own) or comment
+        comments = own.session.contents.comments(own.result.index)
+        lost = (
+            _lost_fact(own)
+            or _lost_field(own)
+            or next((words for words in comments if words not in own.text), "")
+        )
     elif missing := _missing_lines(own):
         tables, rest = own.session.contents.tables(own.result.index)
         beside = {" ".join(line.split()) for line in rest}

@@ -12,12 +12,13 @@ from functools import cached_property, lru_cache
 from ...text.decode import letters_of
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_command, is_consent
-from ...text.notices import WORD, Notice, is_small
+from ...text.notices import WORD, Notice, Number, is_small
 from ...text.omissions import omission_in
 from ...text.quantities import kind_of
 from ...text.vocabulary import is_of
 from ..failures import FAILURE, SUCCESS
 from ..own_text import RewrittenResult
+from ..row_counts import sizes_of
 from ..shown import shown_of
 from .counts import is_counted
 from .support import FEWEST_WORDS, IDENTIFIER, UNSPACED, is_quoted, without, without_tags
@@ -31,6 +32,13 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """Matches a statement that consists of function words."""
+
+_OFFER = re.compile(
+    r"\b(?:call|fetch|read|repeat|request|re-?run|run|see|use)\b[^.,;:()\[\]]*\b(?:again|call|function|tool)\b[^.,;:()\[\]]*"
+    r"|\bif (?:it|they|these|those|you) [^.,;:()\[\]]*",
+    re.IGNORECASE,
+)
+"""Matches an offer to read more, and its condition."""
 
 _LEGEND = re.compile(r",\s*(?=\S{1,4}\s?=)")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
@@ -52,7 +60,9 @@ def is_free(own: RewrittenResult, line: str) -> bool:
 
 @lru_cache(maxsize=1 << 10)
 def _says_more(line: str) -> bool:
-    """True for a line with a success, a consent, or what must be done; constant lines come often."""
+    """True for a line with a success, a consent, or what must be done, besides an offer to read more;
+    constant lines come often."""
+    line = _OFFER.sub(" ", line)
     is_claim = SUCCESS.search(line) or _STATES.search(line)
     return bool(is_claim or is_consent(line) or is_command(line))
 
@@ -127,11 +137,7 @@ class Statement:
         numbers = [*notice.numbers()]
         return (
             all(self._is_right(name, words) for name in said)
-            and (
-                not content
-                or self._are_kinds(content)
-                or (not numbers and self._are_keys(content, words))
-            )
+            and (not content or self._are_kinds(content) or self._are_keys(content, words, numbers))
             and self._are_there([*notice.places()])
             and all(is_counted(self._own, number) for number in numbers)
         )
@@ -149,12 +155,18 @@ class Statement:
         is_of_text = any(is_of(word, "units", "turns") for word in words)
         return is_of_text or self._own.shows_nothing or bool(self._own.handles)
 
-    def _are_keys(self, content: Collection[str], words: Collection[str]) -> bool:
-        """True if some words name columns and a line says so, or name what stands below it."""
+    def _are_keys(
+        self, content: Collection[str], words: Collection[str], numbers: Sequence[Number]
+    ) -> bool:
+        """True if some words name columns and a line says so, or name what stands below it, perhaps
+        with its size."""
         columns = self._own.columns
-        says_so = any(is_of(word, "columns") for word in words)
+        says_so = any(is_of(word, "columns") for word in words) and not numbers
         names = columns.containers | (columns.names if says_so else frozenset())
-        return {*content} <= {*WORD.findall(" ".join(names).casefold())}
+        if not {*content} <= {*WORD.findall(" ".join(names).casefold())}:
+            return False
+        sizes = sizes_of(self._own.session.contents.value(self._result.index), content)
+        return all(number.text in map(str, sizes) for number in numbers)
 
     def _are_kinds(self, words: Collection[str]) -> bool:
         """True for a notice if every missing line has one of some words, which name what is left out."""

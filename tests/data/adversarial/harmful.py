@@ -12,7 +12,7 @@ import msgspec
 
 from bench.model import Message
 
-from .harmless import csv_text, grouped, key_lines, markdown, yaml_lines
+from .harmless import csv_text, grouped, key_lines, markdown, nested_lines, yaml_lines
 from .rewriting import (
     Rewrite,
     as_table,
@@ -33,6 +33,16 @@ from .service import ASKED
 
 def number(item: Any) -> bool:
     return isinstance(item, int | float) and not isinstance(item, bool)
+
+
+def sections_exchanged(text: str) -> str:
+    """Indented lines in which the first two mappings of a value have each other's key."""
+    value = value_of(text)
+    keys = [key for key, item in value.items() if isinstance(item, dict)] if isinstance(value, dict) else []
+    if len(keys) < 2:
+        return text
+    names = dict(zip(keys, [*keys[1:2], *keys[:1], *keys[2:]], strict=True))
+    return "\n".join(nested_lines({names.get(key, key): item for key, item in value.items()}))
 
 
 def renamed(**names: str) -> Rewrite:
@@ -177,6 +187,7 @@ SUMMARIZERS: dict[str, Rewrite] = {
     "groups_moved": then(column_moved("status"), as_table(grouped)),
     "group_heading_too_high": as_table(lambda rows: re.sub(r"\(1\):", "(2):", grouped(rows))),
     "group_columns_exchanged": as_table(lambda rows: re.sub(r"(columns: )(\w+), (\w+)", r"\1\3, \2", grouped(rows))),
+    "sections_exchanged": sections_exchanged,
     "csv_columns_renamed": then(renamed(status="old_status", available_seats="sold_seats"), csv_text),
     "sentences_moved": as_table(sentences_moved),
     "dittos_of_the_first_row": as_table(dittos_of_the_first_row),

@@ -169,6 +169,23 @@ def grouped(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def rows_of_pairs(value: Any) -> Iterator[str]:
+    """A line for each key, and one of pairs for each row below it; lists and mappings in them are JSON."""
+    for key, item in value.items() if isinstance(value, dict) else [("rows", value)]:
+        rows = item if isinstance(item, list) and all(isinstance(row, dict) for row in item) else []
+        yield f"{key}:" if rows else f"{key}: {item if isinstance(item, str) else json.dumps(item)}"
+        for row in rows:
+            pairs = (f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in row.items())
+            yield f" - {', '.join(pairs)}"
+
+
+def with_offer(text: str) -> str:
+    lines = text.split("\n")
+    few = len(lines) // 3
+    note = f"[{len(lines) - few} lines left out here; call the tool again to see them]"
+    return "\n".join([*lines[:few], note]) if few > 3 else text
+
+
 LAYOUTS: dict[str, Rewrite] = {
     "unchanged": lambda text: text,
     "pretty": as_value(lambda value: json.dumps(value, indent=2)),
@@ -217,6 +234,8 @@ LAYOUTS: dict[str, Rewrite] = {
     "dotted_paths": as_value(lambda value: "\n".join(paths(value))),
     "xml": as_value(lambda value: xml(value, "result")),
     "bullets": as_value(lambda value: "\n".join(bullets(value))),
+    "rows_of_pairs": as_value(lambda value: "\n".join(rows_of_pairs(value))),
+    "with_offer": with_offer,
     "paths_with_brackets": as_value(lambda value: "\n".join(bracketed(value))),
     "wrapped": as_value(lambda value: "\n".join(textwrap.wrap(json.dumps(value), 100, break_on_hyphens=False))),
     "behind_line_numbers": lambda text: "\n".join(f"{n:>5}: {line}" for n, line in enumerate(text.split("\n"), 1)),
