@@ -79,25 +79,17 @@ class OwnText:
 
     @cached_property
     def new_lines(self) -> list[str]:
-        """Its lines that are not in the result that it shows; for a summary those that are not in
-        the trace.
+        """The lines of a summary that are not in the trace.
 
         Data at the beginning of a line, and words that some message has in a row, are left out.
         """
-        known, unsaid = self._known, self.session.mentions.unsaid
+        known, unsaid = self.session.lines_of(None), self.session.mentions.unsaid
         lines = (
             line
-            for line in self._lines()
+            for line in self.added.split("\n")
             if line not in known and known.isdisjoint((without_number(line), unescape_html(line)))
         )
         return [part for line in lines for part in unsaid(line)]
-
-    @property
-    def _known(self) -> frozenset[str]:
-        return self.session.lines_of(None)
-
-    def _lines(self) -> list[str]:
-        return self.added.split("\n")
 
     def once(self, key: Hashable, find: Callable[[], _V]) -> _V:
         """The value of `find()` about this text, cached under a key."""

@@ -17,6 +17,7 @@ from ..evidence.contents import TraceContents
 from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
 from ..evidence.session import TraceSession
+from ..evidence.shown import own_lines
 from ..metrics import metrics, numbers_of
 from ..model import Failure, Trace
 from ..model.advice import TODAY
@@ -208,7 +209,7 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
     findings = () if unstable is None else (Finding(unstable, why),)
     ran = Check(hits=len(findings), of=1, findings=findings)
     texts = evidence.own_texts if evidence.wording else []
-    added = {line.strip() for own in texts for line in own.new_lines}
+    added = {line.strip() for own in texts for line in own_lines(own)}
     constant = sorted(evidence.wording & added, key=lambda line: (-len(line), line))
     return Score(
         strategy="",

@@ -26,21 +26,14 @@ class Counts:
     def __init__(self, own: RewrittenResult) -> None:
         self._own: RewrittenResult = weakref.proxy(own)  # which keeps these counts
         self._full, self._text = own.result.text, own.message.text
-
-    @cached_property
-    def _rows(self) -> frozenset[int]:
-        return self._own.session.row_counts(self._own.result.index)
+        self._rows = own.session.row_counts(own.result.index)
+        self._total = own.session.counts(own.result.index)
 
     @cached_property
     def _records(self) -> int:
         """The number of records that begin with the same key."""
         records = self._own.session.messages.reading(self._own.text).records
         return max(Counter(it.pairs[0][0] for it in records if it.pairs).values(), default=0)
-
-    @cached_property
-    def total(self) -> frozenset[int]:
-        """Those of the result."""
-        return self._own.session.counts(self._own.result.index)
 
     @cached_property
     def _of_text(self) -> frozenset[int]:
@@ -94,11 +87,11 @@ class Counts:
         value = int(number.text[:18])
         if number.counted == "missing":
             return self._is_missing(value, is_size) or (
-                value <= max(self.total) and all(it < value for it in self._missing(is_size))
+                value <= max(self._total) and all(it < value for it in self._missing(is_size))
             )
         if number.counted == "shown":
             return self.has_shown(value)
-        is_total = value in self.total or self._counts_columns(number)
+        is_total = value in self._total or self._counts_columns(number)
         if number.counted == "total" or is_total:
             return is_total
         return is_size or self.has_shown(value) or self._is_missing(value, is_size)
