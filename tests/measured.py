@@ -28,7 +28,7 @@ _sessions: list[RunSession] = []  # of the trace asked about last
 class Prompt:
     """One full prompt: its step and thread, its tokens, its messages.
 
-    `parts` are the compactor's own counts; `cut` is true where the prompt before is no prefix of it.
+    `commands` are the tokens of a separate command history; `cut` is true where the prompt before is no prefix of it.
     """
 
     step: int
@@ -37,7 +37,7 @@ class Prompt:
     tools_tokens: int
     tools_changed: bool
     messages: list[Message]
-    parts: dict[str, int]
+    commands: int | None
     cut: bool
 
 
@@ -67,7 +67,7 @@ class MeasuredReplay:
                     call.tools_tokens,
                     call.tools_changed,
                     messages,
-                    call.parts,
+                    call.commands,
                     call.keep < before,
                 )
             )

@@ -161,5 +161,9 @@ def part_tokens(evidence: ReplayEvidence, place: str) -> Number:
 
     Source: 002 Token Management
     """
-    parts = [call.parts[place] for call in evidence.replay.calls if place in call.parts]
-    return Number(float(sum(parts))) if parts else NOTHING
+    pairs = zip(evidence.walked.priced, evidence.replay.calls, strict=True)
+    commands = [(one, call.commands) for one, call in pairs if call.commands is not None]
+    history = sum(tokens for _, tokens in commands)
+    prompts = sum(one.prompt_tokens for one, _ in commands)
+    tokens = history if place == "command_history" else prompts - history
+    return Number(float(tokens)) if commands else NOTHING

@@ -14,8 +14,8 @@ class Call(Value, frozen=True, array_like=True):
     `tail`.
 
     So `keep` is the edit and the cached prefix in one. Messages below the length of
-    `TraceIndex.tokens` are the recording's; the next are `Replay.written`, in order. `parts` are
-    token counts that the compactor reports, by name.
+    `TraceIndex.tokens` are the recording's; the next are `Replay.written`, in order. `commands`
+    are the tokens of a command history that the compactor keeps separate; None for none.
     """
 
     step: int
@@ -24,7 +24,7 @@ class Call(Value, frozen=True, array_like=True):
     tail: tuple[int, ...]
     tools_tokens: int = 0
     tools_changed: bool = False
-    parts: dict[str, int] = {}
+    commands: int | None = None
 
 
 class StepOutcome(Value, frozen=True, kw_only=True):

@@ -109,7 +109,7 @@ class HistoryAnswer(msgspec.Struct):
 
     messages: list[int | Message]
     written: list[tuple[list[int | Message], str]]
-    parts: dict[str, int]
+    commands: int | None
 
 
 class Answered(msgspec.Struct):
@@ -188,7 +188,7 @@ def _new_history(answer: HistoryAnswer, lists: Lists) -> NewHistory:
     messages = [*map(message, answer.messages)]
     lists.answered(messages)
     written = [Written([*map(message, read)], text) for read, text in answer.written]
-    return NewHistory(messages, written, answer.parts)
+    return NewHistory(messages, written, answer.commands)
 
 
 def _read(data: Any, wanted: Any, what: str) -> Any:
@@ -267,4 +267,4 @@ def _history_answer(answer: NewHistory, lists: Lists) -> HistoryAnswer:
     lists.answered(made)
     messages = [*map(place_of, made)]
     written = [([*map(place_of, each.read)], each.text) for each in answer.written]
-    return HistoryAnswer(messages, written, dict(answer.parts))
+    return HistoryAnswer(messages, written, answer.commands)

@@ -166,9 +166,9 @@ class Thread:
             history = functools.reduce(after_change, self.changes, self._shown.messages)
             self._shown.replace_with(history)
         keep, prompt = shared_length(self._last, self._shown.ids), [*self._shown.ids]
-        parts = dict(answer.parts) if answer else {}
+        commands = answer.commands if answer else None
         tail = tuple(prompt[keep:])
-        call = Call(step, self._name, keep, tail, self._tools, self._tools_changed, parts)
+        call = Call(step, self._name, keep, tail, self._tools, self._tools_changed, commands)
         self._last, self._seen = prompt, len(self._given.messages)
         self._tools_changed = False
         self.changes.clear()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,12 +23,13 @@ class Written:
 class NewHistory:
     """A compactor's answer: the new history, where kept messages are the same objects.
 
-    `written` are the summaries that were written for it, `parts` token counts to report, by name.
+    `written` are the summaries that were written for it, `commands` the tokens of a command history
+    that is kept separate in it.
     """
 
     messages: Sequence[Message]
     written: Sequence[Written] = ()
-    parts: Mapping[str, int] = field(default_factory=dict)
+    commands: int | None = None
 
 
 @dataclass(frozen=True)

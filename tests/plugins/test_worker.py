@@ -202,7 +202,7 @@ FORGED = {
     "a message before the first": "out['value']['messages'].append(-1)",
     "half a message": "out['value']['messages'].append({'role': 'user'})",
     "a summary of nobody's messages": "out['value']['written'] = [[[999], 'x']]",
-    "tokens that are no number": "out['value']['parts'] = {'a': 'x'}",
+    "tokens that are no number": "out['value']['commands'] = 'x'",
     "another kind of answer": "out['value'] = 7",
     "no value that can be looked at": "for _ in range(300): out['value'] = [out['value']]",
     "no list of handles": "out['offloaded'] = 7",

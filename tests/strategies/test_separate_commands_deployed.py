@@ -77,7 +77,7 @@ def test_it_fires_at_a_share_of_the_maximum_not_counting_the_command_message() -
 
 def test_it_fires_again_only_when_it_uses_a_tenth_more_than_last_time() -> None:
     found, limit = run(60, "max_tokens=2000"), 2000
-    conversation = [prompt.parts["total"] for prompt in found.prompts]
+    conversation = [prompt.tokens for prompt in found.prompts]
     assert len(summarised_at(found)) >= 2
     base = run(60, "max_tokens=2000,rise=0.001")
     assert len(summarised_at(base)) > len(summarised_at(found))

@@ -105,16 +105,6 @@ def _last(entries: Sequence[Executed], number: int) -> Sequence[Executed]:
     return entries[max(0, len(entries) - number) :]
 
 
-def parts_of(window: Window, conversation: int, commands: Iterable[Message]) -> dict[str, int]:
-    """The tokens of conversation and commands, counted separately."""
-    history = total(window.count, commands)
-    return {
-        "conversation": conversation,
-        "command_history": history,
-        "total": conversation + history,
-    }
-
-
 class WithCommands(AtShare, Summarising):
     """Base of a history that ends with a message about its commands, written for each prompt."""
 
@@ -138,7 +128,7 @@ class SeparateCommands(WithCommands):
     summarised. Triggered as `summarize_old` is. From then on every prompt ends with the command
     history, in full while it costs at most `full_below` tokens, else its `last` entries, each
     result cut at `result_chars` and followed by `...`, as the document does even where nothing was
-    cut. Commands among the last messages are shown in both. Token counts are kept as parts.
+    cut. Commands among the last messages are shown in both.
 
     Source: 002 Proposed Smart Strategy
 
@@ -164,10 +154,8 @@ class SeparateCommands(WithCommands):
                 messages = [*system, *summary, *recent]
                 self._is_summarised = True
                 commands = self._history_message(window)
-                tokens += total(window.count, summary) - total(window.count, old)
         self._last_commands = commands
-        parts = parts_of(window, tokens, commands)
-        return NewHistory([*messages, *commands], written, parts)
+        return NewHistory([*messages, *commands], written, total(window.count, commands))
 
     def _summary(self, old: Sequence[Message]) -> tuple[list[Message], tuple[Written, ...]]:
         """The summary of old messages other than commands; the earlier summary where there are
@@ -211,7 +199,7 @@ class SeparateCommandsDeployed(WithCommands):
 
     A result that comes without the mark `Command result:` is conversation (`is_command`). While any
     message says "Command History", as the agent itself may, no command message is added. A tool
-    call can be cut from its result. Token counts are kept as parts.
+    call can be cut from its result.
 
     Source: 002 Proposed Smart Strategy, as one deployment has it
 
@@ -240,13 +228,12 @@ class SeparateCommandsDeployed(WithCommands):
                 self._due_at = tokens + self.limit(window, self.rise)
                 return self._summarised(window, system, talk, recent)
         if self._standing:
-            conversation = tokens - total(window.count, self._standing)
-            return NewHistory(messages, parts=parts_of(window, conversation, self._standing))
+            return NewHistory(messages, commands=total(window.count, self._standing))
         commands: Sequence[Message] = ()
         if not any("Command History" in message.text for message in messages):
             commands = self._history_message(self._commands.entries, self.last)
         self._last_commands = commands
-        return NewHistory([*messages, *commands], parts=parts_of(window, tokens, commands))
+        return NewHistory([*messages, *commands], commands=total(window.count, commands))
 
     def _summarised(
         self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]
@@ -262,10 +249,7 @@ class SeparateCommandsDeployed(WithCommands):
         of_last = self._history_message(entries[len(older) :], self.keep_commands)
         self._standing, self._last_commands = (*of_older, *of_last), ()
         messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
-        conversation = window.tokens - total(window.count, window.messages)  # framing and tools
-        conversation += total(window.count, (m for m in messages if m not in self._standing))
-        parts = parts_of(window, conversation, self._standing)
-        return NewHistory(messages, written, parts)
+        return NewHistory(messages, written, total(window.count, self._standing))
 
     def _cut(self, message: Message) -> Message:
         """A message cut to the length that the writer reads."""
