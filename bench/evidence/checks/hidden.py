@@ -119,16 +119,12 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         lost = next((missing for missing in silent if any(map(str.isalnum, missing))), "")
     elif own.table.fields:
         comments = own.session.contents.comments(own.result.index)
-        lost = (
-            _lost_fact(own)
-            or _lost_field(own)
-            or next((words for words in comments if words not in own.text), "")
-        )
+        lost = _lost_field(own) or next((words for words in comments if words not in own.text), "")
     elif missing := _missing_lines(own):
         tables, rest = own.session.contents.tables(own.result.index)
         beside = {" ".join(line.split()) for line in rest}
         around = [line for line in missing if not tables or line in beside]
-        lost = _lost_fact(own) or _lost_field(own) or next(iter(around), "")
+        lost = _lost_field(own) or next(iter(around), "")
     else:
         lost = ""
     return f"{quoted(lost)} {_IN_SILENCE}" if lost else ""
@@ -140,14 +136,6 @@ def _missing_lines(own: RewrittenResult) -> list[str]:
     return [line for line in missing if WORD.search(line) or _DIGIT.search(line)]
 
 
-def _lost_fact(own: RewrittenResult) -> str:
-    if own.columns.row_lines.read(own.text):
-        return ""  # what is lost is a field, or a line beside the rows
-    kept = own.session.messages.facts_in(own.number)
-    facts = (fact for fact in own.session.facts.of(own.result) if fact not in kept)
-    return next((it for it in facts if any(map(str.isalnum, it)) and not _is_header(own, it)), "")
-
-
 def _lost_field(own: RewrittenResult) -> str:
     pairs = {at: (key, text) for key, text, at in own.columns.fields.pairs()}
     numbers = own.session.messages.fields_of(own.number, own.result.index) if pairs else ()
@@ -155,12 +143,6 @@ def _lost_field(own: RewrittenResult) -> str:
     shown = {pairs[at] for at in numbers} if rows is None else set()  # of equal ones one
     gone = (pair for at, pair in pairs.items() if at not in numbers and pair not in shown)
     return next((": ".join(pair) for pair in gone if any(map(str.isalnum, pair[1]))), "")
-
-
-def _is_header(own: RewrittenResult, fact: str) -> bool:
-    """True if all words of a fact of several are names of columns, which a layout may part."""
-    words = fact.casefold().split()
-    return len(words) > 1 and {*words} <= {*" ".join(own.columns.names).casefold().split()}
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:

@@ -40,7 +40,6 @@ _OFFER = re.compile(
 )
 """Matches an offer to read more, and its condition."""
 
-_LEGEND = re.compile(r",\s*(?=\S{1,4}\s?=)")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 
 
@@ -92,16 +91,9 @@ class Statement:
         if not any(map(str.isalnum, line)):
             return _LAYOUT.issuperset(line)
         is_short = len(line) <= _MOST_CHARS
-        if self._is_legend or (is_short and not self._claims_something and self._is_notice):
+        if is_short and not self._claims_something and self._is_notice:
             return True
         return line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, self._result.index)
-
-    @property
-    def _is_legend(self) -> bool:
-        """True for what short names stand for, in a text that was read with it."""
-        pairs = [part.partition("=") for part in _LEGEND.split(self._line)]
-        text = self._result.text
-        return self._own.shows_all and all(sign and it.strip() in text for _, sign, it in pairs)
 
     @property
     def _claims_something(self) -> bool:
@@ -137,7 +129,7 @@ class Statement:
         numbers = [*notice.numbers()]
         return (
             all(self._is_right(name, words) for name in said)
-            and (not content or self._are_kinds(content) or self._are_keys(content, words, numbers))
+            and (not content or self._are_keys(content, words, numbers))
             and self._are_there([*notice.places()])
             and all(is_counted(self._own, number) for number in numbers)
         )
@@ -167,13 +159,6 @@ class Statement:
             return False
         sizes = sizes_of(self._own.session.contents.value(self._result.index), content)
         return all(number.text in map(str, sizes) for number in numbers)
-
-    def _are_kinds(self, words: Collection[str]) -> bool:
-        """True for a notice if every missing line has one of some words, which name what is left out."""
-        kinds = [re.compile(rf"\b{re.escape(word.removesuffix('s'))}") for word in words]
-        missing = self._missing_lines if self._is_omission else []
-        is_each = all(any(kind.search(line) for kind in kinds) for line in missing)
-        return bool(missing) and is_each and all(any(map(kind.search, missing)) for kind in kinds)
 
     @property
     def _is_repetition(self) -> bool:
