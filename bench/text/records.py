@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..model import as_text, nested
+from ..model.base import CONTAINERS, LISTS
 
 Pair = tuple[str, str]
 """A key and the text of its value."""
@@ -38,14 +39,14 @@ def records_of(node: Any) -> Iterator[Record]:
         items: Iterable[tuple[Any, Any]] = ()
         if isinstance(value, dict):
             items = value.items()
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, LISTS):
             items = ((name, item) for item in value)
         keys: list[str] = []
         texts: list[str] = []
         inner: list[tuple[Any, str, tuple[int, ...]]] = []
         within = (*around, number) if isinstance(value, dict) else around
         for key, item in items:
-            if isinstance(item, dict | list | tuple):
+            if isinstance(item, CONTAINERS):
                 inner.append((item, str(key), within))
             else:
                 keys.append(str(key))
@@ -63,5 +64,5 @@ def container_keys(node: Any) -> Iterator[str]:
     """Yield the keys of a value that lead to mappings or lists."""
     for value in nested(node):
         for key, item in value.items() if isinstance(value, dict) else ():
-            if isinstance(item, dict | list | tuple):
+            if isinstance(item, CONTAINERS):
                 yield str(key).removesuffix("[]")

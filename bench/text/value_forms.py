@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-_MOST_DEPTH = 60
+from ..model.base import CONTAINERS, LISTS
+
+_MOST_DEPTH, _CONTAINERS = 60, (dict, list)
 
 
 def is_container(value: Any) -> bool:
     """True for a mapping or a list."""
-    return isinstance(value, dict | list)
+    return isinstance(value, _CONTAINERS)
 
 
 def by_rows(value: Any, depth: int = 0) -> Any:
@@ -27,8 +29,12 @@ def by_rows(value: Any, depth: int = 0) -> Any:
     if depth > _MOST_DEPTH:
         return value
     if isinstance(value, dict):
-        return _with_rows({key: by_rows(item, depth + 1) for key, item in value.items()})
-    if isinstance(value, list | tuple):
+        inner = {
+            key: by_rows(item, depth + 1) if isinstance(item, CONTAINERS) else item
+            for key, item in value.items()
+        }
+        return _with_rows(inner) if any(map(is_container, inner.values())) else inner
+    if isinstance(value, LISTS):
         return _as_pairs([by_rows(item, depth + 1) for item in value])
     return value
 

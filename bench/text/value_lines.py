@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .value_forms import is_container
+
 _HOLDS_FACT = re.compile(r"\d{3}|\d\.\d|[/\\@_]|\w\.\w|\w\d|\d\w|\B[A-Z]")
 
 
@@ -46,15 +48,13 @@ def _emit(value: Any, key: str, lines: list[str]) -> None:
         for name, item in value.items():
             _emit(item, str(name), lines)
     elif isinstance(value, list):
-        if not any(isinstance(item, dict | list) for item in value):
+        if not any(map(is_container, value)):
             lines.append(label + ", ".join(_leaf(item) for item in value))
             return
         if key:
             lines.append(f"{key}:")
         for item in value:
-            if isinstance(item, dict) and not any(
-                isinstance(leaf, dict | list) for leaf in item.values()
-            ):
+            if isinstance(item, dict) and not any(map(is_container, item.values())):
                 lines.append(", ".join(f"{name}: {_leaf(leaf)}" for name, leaf in item.items()))
             else:
                 _emit(item, "", lines)
