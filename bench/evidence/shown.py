@@ -28,6 +28,9 @@ _SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _TITLE_ENDS = re.compile(r"[:;(]")
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
+_SHORT_KEY = 3
+"""So many letters may be short for a key."""
+
 _FEWEST_VALUES = 3
 """So many values are those of one record by no accident."""
 
@@ -247,10 +250,12 @@ class _Comparison:
             self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{other}: {was}"))
 
     def _explains(self, key: str, other: str) -> bool:
-        """True if words beside the data have a key and another one, or the key ends with that behind
-        a title."""
+        """True if words beside the data have a key and another one, or the key begins the other or
+        ends with it behind a title."""
         is_titled = plain_key(other) in map(plain_key, _TITLE_ENDS.split(key))
-        return is_titled or any(key in line and other in line for line in self._beside)
+        is_short = len(key) >= _SHORT_KEY and plain_key(other).startswith(plain_key(key))
+        is_said = any(key in line and other in line for line in self._beside)
+        return is_titled or is_short or is_said
 
 
 def _extends(key: str, other: str) -> bool:

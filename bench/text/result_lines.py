@@ -32,6 +32,9 @@ _HEADING = re.compile(
 )
 """Matches a line that says what the lines below it are about."""
 
+_NO = re.compile(r"[|\t;,] *no *(?:[|\t;,]|$)", re.IGNORECASE)
+"""Matches a cell that is a value and denies no other words."""
+
 _TOKEN = re.compile(r"\w+")
 _FEWEST_WORDS, _MOST_WORDS, _FEW_TOKENS = 3, 40, 3
 """A shorter or longer line is not compared word by word; a changed line has one of so many of its
@@ -125,6 +128,8 @@ class ResultLines:
         >>> lines = ResultLines("wall W1 is 12.5 mm thick\\nwall W2 is not painted")
         >>> [lines.altered(text) for text in ("wall W1 is 12.5 m thick", "wall W1 is 12.50 mm thick", "wall W2 is painted")]
         ['wall W1 is 12.5 mm thick', '', 'wall W2 is not painted']
+        >>> ResultLines("| W1 | Ann Lee | no |").altered("W1: Ann Lee")
+        ''
         >>> ResultLines("wall W1 is 12 mm thick\\nthe wall W1 is 13 mm thick").altered("wall W1 is 13 mm thick")
         ''
         """
@@ -151,7 +156,7 @@ class ResultLines:
                     return ""
                 if kind_of(new) == kind_of(was):
                     changed = changed or text
-            if is_other and not denied and bare == undenied(original):
+            if is_other and not (denied or _NO.search(text)) and bare == undenied(original):
                 denied = text
         return changed or denied
 
