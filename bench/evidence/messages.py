@@ -94,7 +94,7 @@ class TraceMessages:
         """The facts of turns and of results in a message."""
         is_own, texts = number >= self.recorded, self.texts_of(number)
         said = (without_notices(text) if is_own else text for text in texts)
-        return frozenset().union(*map(self.contents.search.in_text, said))
+        return frozenset[str]().union(*(self.contents.search.in_text(text) for text in said))
 
     @memo
     def needed_in(self, number: int) -> frozenset[str]:
