@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from .asked import first_asked
 from .base import Value, plain
 
 # ---------------------------------------------------------------- trace: steps
@@ -251,6 +250,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if self.labels.get("task") not in (None, ""):
             return as_text(self.labels["task"])
+        from .asked import first_asked  # takes long to import, and a child has no traces
+
         asked = first_asked(step.content for step in self.steps if isinstance(step, UserTurn))
         return f"asks {_sha256(asked)[:12]}" if asked else ""
 

@@ -9,8 +9,9 @@ import contextlib
 import math
 import struct
 import time
-from dataclasses import dataclass, field
 from socket import socket
+
+import msgspec
 
 from ..files.limits import limit
 
@@ -23,13 +24,12 @@ _HEAD = struct.Struct("=cQ")
 _PIECE = 1 << 16  # of a size that malloc does not map anew each time
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Seconds by the clock for one request, bytes of memory for a process, and the real paths of
     files that it may not read (Linux)."""
 
-    call_s: float = field(default_factory=lambda: limit("call"))
-    memory: int = field(default_factory=lambda: limit("memory"))
+    call_s: float = msgspec.field(default_factory=lambda: limit("call"))
+    memory: int = msgspec.field(default_factory=lambda: limit("memory"))
     hidden: tuple[str, ...] = ()
 
     @property

@@ -60,8 +60,7 @@ _entries: dict[str, dict[str, Plugin]] = {kind: {} for kind in KINDS}
 _NO_SPEC = Spec("")
 
 
-@dataclass(frozen=True)
-class OfKind:
+class OfKind(msgspec.Struct, frozen=True):
     """Marks a setting that names another plug-in: `Annotated[Any, OfKind("writer")]`."""
 
     kind: str

@@ -7,7 +7,6 @@ import functools
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -93,7 +92,9 @@ def by_parts(value: Any, change: Callable[[str, Any], Any], count: Callable[[Any
     """A value with `change(name, part)` for each part that may be a history: the messages of a
     window, the values of a router's state, the earlier evaluations of an evaluator."""
     if isinstance(value, Window):
-        return replace(value, messages=change("messages", value.messages), count=count)
+        return msgspec.structs.replace(
+            value, messages=change("messages", value.messages), count=count
+        )
     if type(value) is dict:
         return {key: change(key, part) for key, part in value.items()}
     return change("history", value)

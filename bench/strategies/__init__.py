@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ..model.errors import SpecError
 from ..plugins.registry import Plugin, build
 from .declaring import Declaration, declaration, kind_of, spec_of
@@ -63,8 +65,7 @@ _VALUES = {
 """The values of what a compactor or a router declares."""
 
 
-@dataclass(frozen=True)
-class Sandbox:
+class Sandbox(msgspec.Struct, frozen=True):
     """The child process of a strategy, another one for a second replay, the strategy's number in
     both, and the user's files that they imported."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -11,16 +10,14 @@ import msgspec
 from ..model import Message, Record, Reply as Reply, ToolResult, as_text
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(msgspec.Struct, frozen=True):
     """One summary by a writer: the messages it read and its text, both of which cost tokens."""
 
     read: Sequence[Message]
     text: str
 
 
-@dataclass(frozen=True)
-class NewHistory:
+class NewHistory(msgspec.Struct, frozen=True):
     """A compactor's answer: the new history, where kept messages are the same objects.
 
     `written` are the summaries that were written for it, `commands` the tokens of a command history
@@ -32,16 +29,14 @@ class NewHistory:
     commands: int | None = None
 
 
-@dataclass(frozen=True)
-class Execution:
+class Execution(msgspec.Struct, frozen=True):
     """One execution for a consumer: the untruncated result, and the summarizer's value or None."""
 
     result: ToolResult
     summary: Any
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """The prompt before a model call, for a compactor: the thread's history and its tokens.
 
     With `mode="per_call"` it is the full history. `added` are the messages since the last prompt;

@@ -7,7 +7,6 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from ...plugins.child import Link
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """The place of a strategy's files: `base` is the folder that paths start from, `hidden` are
     the real paths of files that its code may not read.
 
