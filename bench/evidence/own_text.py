@@ -7,7 +7,6 @@ import weakref
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..model import ToolResult, as_text, compact_json
@@ -15,7 +14,6 @@ from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Excerpt, Gap, shared
 from ..text.fields import FieldTable
-from ..text.line_notes import without_number
 from ..text.omissions import omission_in
 from ..text.parts import scalars_of
 from ..text.result_lines import LinesShown, ResultLines
@@ -84,11 +82,7 @@ class OwnText:
         Data at the beginning of a line, and words that some message has in a row, are left out.
         """
         known, unsaid = self.session.lines_of(None), self.session.mentions.unsaid
-        lines = (
-            line
-            for line in self.added.split("\n")
-            if line not in known and known.isdisjoint((without_number(line), unescape_html(line)))
-        )
+        lines = (line for line in self.added.split("\n") if line not in known)
         return [part for line in lines for part in unsaid(line)]
 
     def once(self, key: Hashable, find: Callable[[], _V]) -> _V:
