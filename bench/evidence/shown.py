@@ -26,6 +26,7 @@ _DENIES = re.compile(
 )
 _SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _TITLE_ENDS = re.compile(r"[:;(]")
+_IN_TAGS = re.compile(r"\s*<[A-Za-z_].*>\s*", re.DOTALL)
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
 _SHORT_KEY = 3
@@ -122,7 +123,7 @@ class _Comparison:
     def read(self) -> None:
         """Compare all of the text."""
         own = self._own
-        is_data = own.text.lstrip()[:1] in ("{", "[")
+        is_data = own.text.lstrip()[:1] in ("{", "[") or _IN_TAGS.fullmatch(own.text)
         if is_data and own.table.fields:
             rest = [own.text]
         else:
@@ -193,6 +194,8 @@ class _Comparison:
             self._doubt(f"{quoted(': '.join(pairs[0]))} stands below {quoted(record.name)}")
         for key, text in differing:
             values = table.values([number], key)
+            if not (text or values):
+                continue  # neither has a value
             was = next(iter(values), "")
             is_spelled = any(same_value(text, value) for value in values)
             if values and text not in _EMPTY_SIGNS and not is_spelled and _is_of_kind(text, values):

@@ -8,7 +8,7 @@ import tomllib
 from contextlib import suppress
 from typing import Any
 
-from .decode import NothingParsed, parse_json
+from .decode import SCALARS, NothingParsed, parse_json
 
 _KEY = r"(?:[\w./+-]+(?: [\w./+-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
 _LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#(?!# ).*|[}}\]]?)")
@@ -115,4 +115,4 @@ def _value(node: Any) -> Any:
         return pairs
     if node.id == "sequence":
         return [_value(item) for item in node.value]
-    return None if node.value in ("null", "~") and node.style is None else node.value
+    return node.value if node.style else SCALARS.get(node.value, node.value)

@@ -11,7 +11,7 @@ _NUMBERED = re.compile(
 )
 """Matches the number of a line, but no time of day."""
 
-_SIGN = re.compile(r"[ \t]*([>•*-])(?: |$)")
+_SIGN = re.compile(r"[ \t]*(>)(?: |$)")
 
 
 def without_number(line: str) -> str:

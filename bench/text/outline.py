@@ -151,7 +151,7 @@ class _Reader:
             raise NothingParsed
         try:
             root = ElementTree.fromstring(f"<item>{text}</item>")
-            value = _in_tag(root)
+            value = self._in_tag(root)
         except (ElementTree.ParseError, ValueError, RecursionError):
             raise NothingParsed from None
         names = (name for tag in root.iter() for name in (tag.tag, *tag.attrib))
@@ -159,6 +159,20 @@ class _Reader:
         own += (tag.tag for tag in root.iter() if len(tag) and self._knows(tag.tag))
         rest = [*before.split("\n"), *dict.fromkeys(own), *after.split("\n")]
         return Outline(value, [*filter(str.strip, rest)])
+
+    def _in_tag(self, tag: ElementTree.Element) -> Any:
+        """The text or the parts of a tag; parts such as `<item>` are those of a list."""
+        branch = _Branch(0)
+        branch.items += ((key, SCALARS.get(text, text)) for key, text in tag.attrib.items())
+        for part in tag:
+            is_item = not len(part) and _is_sign(part.tag) and not self._knows(part.tag)
+            branch.items.append(("-" if is_item else part.tag, self._in_tag(part)))
+        around = "".join(filter(None, (tag.text, *(part.tail for part in tag)))).strip()
+        if not branch.items:
+            return SCALARS.get(around, around)
+        if around:
+            raise NothingParsed
+        return branch.value()
 
     def _add(self, key: str, item: Any) -> None:
         """Add an item under a key; those under one path with a number are one record."""
@@ -217,6 +231,9 @@ class _Reader:
             label = section[1]
         is_heading = body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
+            sign, _, item = body.partition(": ")
+            if item and sign and _is_sign(sign):
+                return self._add_item(at, item)
             return bool(bullets) and self._add_item(bullets[0], body)
         self._move_to(bullets[0] + _BULLET_DEPTH if bullets else at)
         for bullet_at in bullets:
@@ -329,15 +346,3 @@ def _depth(line: str) -> float:
     """The depth of a line; a bullet counts as half a blank."""
     body = line.lstrip()
     return len(line) - len(body) + _BULLET_DEPTH * bool(_BULLET.match(body))
-
-
-def _in_tag(tag: ElementTree.Element) -> Any:
-    branch = _Branch(0)
-    branch.items += ((key, SCALARS.get(text, text)) for key, text in tag.attrib.items())
-    branch.items += ((part.tag, _in_tag(part)) for part in tag)
-    around = "".join(filter(None, (tag.text, *(part.tail for part in tag)))).strip()
-    if not branch.items:
-        return SCALARS.get(around, around)
-    if around:
-        raise NothingParsed
-    return branch.value()

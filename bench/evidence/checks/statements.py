@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from ...text.decode import letters_of
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_command, is_consent
+from ...text.keys import plain_key
 from ...text.notices import WORD, Notice, Number, is_small
 from ...text.omissions import omission_in
 from ...text.quantities import kind_of
@@ -113,6 +114,8 @@ class Statement:
     @property
     def _is_notice(self) -> bool:
         line, known = self._line, self._own.session.mentions.name
+        if plain_key(line) in self._own.columns.containers:
+            return True  # what stands below it is held against the result
         names = [*IDENTIFIER.finditer(UNSPACED.sub(lambda it: " " * len(it[0]), line))]
         if names and not (self._is_omission and all(known(name[0]) for name in names)):
             return False
