@@ -35,7 +35,7 @@ _STATES = re.compile(
 """Matches a statement that consists of function words."""
 
 _OFFER = re.compile(
-    r"\b(?:call|fetch|read|repeat|request|re-?run|run|see|use)\b[^.,;:()\[\]]*\b(?:again|call|function|tool)\b[^.,;:()\[\]]*"
+    r"\b(?:call|fetch|read|repeat|request|re-?run|run|see|use)\b[^.,;:()\[\]]{0,80}\b(?:again|call|function|tool)\b[^.,;:()\[\]]*"
     r"|\bif (?:it|they|these|those|you) [^.,;:()\[\]]*",
     re.IGNORECASE,
 )
