@@ -38,7 +38,7 @@ class _Shape(NamedTuple):
 
     where: str
     place: int | None
-    calls: frozenset[str]
+    calls: tuple[str, ...]
     answers: str | None
     is_user: bool
     problem: str | None
@@ -64,7 +64,7 @@ class _Read(NamedTuple):
         head, waiting = self.where, self.waiting
         if answers is None:
             problems += self.unanswered() if waiting else ()
-            head, waiting = where, calls
+            head, waiting = where, frozenset(calls)
         elif answers in waiting:
             waiting -= {answers}
         else:
@@ -169,7 +169,7 @@ class PromptRules:
         return _Shape(
             where,
             None if step is None else self._places.get(step),
-            frozenset(call.id for call in message.tool_calls if not call.in_text),
+            tuple(call.id for call in message.tool_calls if not call.in_text),
             message.call_id or None if is_answer else None,
             is_user,
             _problem_of(message, where) if is_own else None,
