@@ -93,7 +93,7 @@ def test_an_index_is_small(traces: Sequence[Trace]) -> None:
 @pytest.mark.parametrize(
     ("strategy", "accepted"),
     [
-        ("mask=compactor=mask_observations:keep_last={}", 2.9),
+        ("mask=compactor=mask_observations:keep_last={}", 3.2),
         ("cut=summarizer=truncate:limit={}", 5.2),
     ],
 )
