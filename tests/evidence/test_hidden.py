@@ -42,6 +42,23 @@ def test_a_text_with_all_of_a_failed_result_hides_nothing(shown: str, hits: int)
 
 
 @pytest.mark.parametrize(
+    ("shown", "unchecked"),
+    [
+        ('[{"id": "W1"}]', 1),
+        ("id: W1", 1),
+        ("id: W1, note: Never call the customer before the parcel arrives", 0),
+        ('[{"id": "W1", "note": "Never call the…"}]', 0),
+        ('[{"id": "W1"}]\n[1 note left out]', 0),
+    ],
+)
+def test_a_longer_value_that_is_left_out_without_a_notice_is_not_checked(shown: str, unchecked: int) -> None:
+    full = '[{"id": "W1", "note": "Never call the customer before the parcel arrives"}]'
+    recording = trace(result(full, index=0), ModelTurn(index=1, content="Noted."))
+    strategy = compose("mine", {"summarizer": lambda item: shown}, "tests")
+    assert evidence_of(recording, strategy).checks["hidden"].unchecked == unchecked
+
+
+@pytest.mark.parametrize(
     ("line", "unchecked"),
     [
         ("The upload of report.csv failed at 10:42", 0),

@@ -24,7 +24,10 @@ from ..repeated import claims_repetition
 from ..shown import own_lines, shown_of
 from .findings import check_of
 
-_DIGIT = re.compile(r"\d")
+_DIGIT, _ANY_WORD = re.compile(r"\d"), re.compile(r"\w+")
+_BEGUN_WORDS = 3
+"""So many words of a longer value show where it begins."""
+
 _IN_SILENCE = "left out without a notice such as [12 lines left out]"
 
 _SAVED = re.compile(r"\b(?:saved|stored)\b", re.IGNORECASE)
@@ -119,7 +122,8 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         lost = next((missing for missing in silent if any(map(str.isalnum, missing))), "")
     elif own.table.fields:
         comments = own.session.contents.comments(own.result.index)
-        lost = _lost_field(own) or next((words for words in comments if words not in own.text), "")
+        lost_comment = next((words for words in comments if words not in own.text), "")
+        lost = _lost_field(own) or _lost_prose(own) or lost_comment
     elif missing := _missing_lines(own):
         tables, rest = own.session.contents.tables(own.result.index)
         beside = {" ".join(line.split()) for line in rest}
@@ -143,6 +147,23 @@ def _lost_field(own: RewrittenResult) -> str:
     shown = {pairs[at] for at in numbers} if rows is None else set()  # of equal ones one
     gone = (pair for at, pair in pairs.items() if at not in numbers and pair not in shown)
     return next((": ".join(pair) for pair in gone if any(map(str.isalnum, pair[1]))), "")
+
+
+def _lost_prose(own: RewrittenResult) -> str:
+    """The first longer value of a result whose words a text lacks; a value that it shortens with a
+    mark begins in it."""
+    text = _words_of(own.session.messages.texts.plain(own.text))
+    for value in own.table.prose:
+        words = _words_of(value)
+        if words.strip() and words not in text:
+            begin = " ".join(words.split(" ")[: _BEGUN_WORDS + 1])
+            if not (own.says_omission and begin in text):
+                return value
+    return ""
+
+
+def _words_of(text: str) -> str:
+    return f" {' '.join(_ANY_WORD.findall(text))} "
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
