@@ -109,12 +109,21 @@ class KeptFields:
             said |= of_record
             kept |= numbers
         kept.update(item.number for same in said for item in same.nameless)
+        kept.update(self._named_by_keys(reading))
         for key, numbers_of in self._by_word.items() if reading.lines else ():
             for word in numbers_of.keys() & reading.lines.keys():
                 for same in self._same(key, word):
                     if not all(item.number in kept for item in same.fields):
                         kept.update(item.number for item in self._in_lines(reading, same))
         return frozenset(kept)
+
+    def _named_by_keys(self, reading: TextReading) -> Iterator[int]:
+        """Yield the fields that identify their record and are keys of records in the text."""
+        for identity in filter(self._table.says_value, reading.names):
+            for number in self._table.records_named(identity):
+                if identity in map(str.casefold, self._table.texts_of(number)):
+                    items = self._table.fields.of_record(number)
+                    yield from (it.number for it in items if it.text.casefold() == identity)
 
     @memo
     def _saying(self, fact: str) -> list[SameFact]:

@@ -60,6 +60,8 @@ def read_outline(text: str, names: Iterable[str]) -> Outline:
     {'items[0]': {'id': '1', 'status': 'a b', 'items': [{'id': '7', 'size': '8'}]}}
     >>> read_outline('[W1] id=1, items=[{"size": 5}], status=a', names).value
     {'W1': {'id': '1', 'items': [{'size': 5}], 'status': 'a'}}
+    >>> read_outline("tags:\\n  item: a\\n  item: b\\nResult: c", {"tags"})
+    Outline(value={'tags': ['a', 'b']}, rest=['tags', 'Result: c'])
     >>> read_outline("<item><id>1</id></item><item><id>2</id></item>", names).value
     [{'id': '1'}, {'id': '2'}]
     >>> read_outline("W1: size: 5, status: a\\nW2 (size: 6)\\nto do: W3", names)
@@ -165,7 +167,9 @@ class _Reader:
         branch = _Branch(0)
         branch.items += ((key, SCALARS.get(text, text)) for key, text in tag.attrib.items())
         for part in tag:
-            is_item = not len(part) and _is_sign(part.tag) and not self._knows(part.tag)
+            is_item = is_of(part.tag.casefold(), "units") and not (
+                len(part) or self._knows(part.tag)
+            )
             branch.items.append(("-" if is_item else part.tag, self._in_tag(part)))
         around = "".join(filter(None, (tag.text, *(part.tail for part in tag)))).strip()
         if not branch.items:
@@ -232,7 +236,7 @@ class _Reader:
         is_heading = body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
             sign, _, item = body.partition(": ")
-            if item and sign and _is_sign(sign):
+            if item and is_of(sign.casefold(), "units"):
                 return self._add_item(at, item)
             return bool(bullets) and self._add_item(bullets[0], body)
         self._move_to(bullets[0] + _BULLET_DEPTH if bullets else at)
