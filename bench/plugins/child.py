@@ -2,7 +2,7 @@
 
 The warden runs no user code: it waits, and ends all processes below it. The importer imports the
 user code, and forks a server for each process of the bench; a server forks a process for each
-session.
+session, and empties the folder of temporary files after it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import gc
 import os
 import pickle
 import signal
+import sys
 from collections.abc import Callable
 
 # Bound here, before that code is imported, which may put others in their places.
-from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, waitpid
+from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, listdir, mkdir, rmdir, unlink, waitpid
 from select import POLLIN, poll
 from signal import SIG_DFL, SIGKILL
 from socket import MSG_WAITALL, recv_fds, socket
@@ -60,9 +61,7 @@ def main(number: int, size: int) -> NoReturn:
     os.set_inheritable(number, False)
     prepare, limits = pickle.loads(control.recv(size, MSG_WAITALL))
     adopt_orphans()
-    folder = os.path.join(os.environ["TMPDIR"], f"bench-{os.urandom(8).hex()}")
-    os.mkdir(folder, 0o700)
-    os.environ["TMPDIR"] = folder
+    folder = _own_folder()
     leave, importer = _exit, fork()  # bound to a local name, which that code cannot replace
     if importer == 0:
         try:
@@ -71,7 +70,8 @@ def main(number: int, size: int) -> NoReturn:
             leave(1)
     code = _awaited(importer, control) or 0
     _end_below()
-    _remove(folder)
+    _empty(folder)
+    rmdir(folder)
     if code < 0:
         with contextlib.suppress(OSError):
             signal.signal(-code, SIG_DFL)
@@ -119,15 +119,28 @@ def _children() -> set[int]:
     return numbers
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder, however deep it is, and also where the code took its own rights away."""
-    try:
-        os.rmdir(folder)
-    except OSError:  # the code left files
-        import subprocess
+def _own_folder() -> str:
+    """A new folder, which becomes that of temporary files."""
+    folder = os.path.join(os.environ["TMPDIR"], f"bench-{os.urandom(8).hex()}")
+    mkdir(folder, 0o700)
+    os.environ["TMPDIR"] = folder
+    with contextlib.suppress(Exception):  # which that code may have changed
+        sys.modules["tempfile"].tempdir = None  # it remembers another one
+    return folder
 
-        for command in (["chmod", "-R", "u+rwx", folder], ["rm", "-rf", folder]):
-            subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
+
+def _empty(folder: str) -> None:
+    """Remove what is in a folder, however deep it is, and also where the code took its own rights
+    away."""
+    for name in listdir(folder):
+        path = os.path.join(folder, name)
+        try:
+            unlink(path)
+        except OSError:  # a folder
+            import subprocess
+
+            for command in (["chmod", "-R", "u+rwx", path], ["rm", "-rf", path]):
+                subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
 
 
 # ---------------------------------------------------------------- the importer
@@ -141,7 +154,6 @@ def _import(
     begin_below()
     adopt_orphans()
     restrict_to(rules_without(limits.hidden))
-    rules = rules_without()  # of sessions; made once: it takes as long as a fork
     control.send(b"\0")
     limit_memory(limits.memory)
     answer = prepare()
@@ -156,16 +168,18 @@ def _import(
             begin_below()
             adopt_orphans()
             control.close()
-            _serve(of_a_server, answer, limits, rules)
+            _serve(of_a_server, answer, limits)
         of_a_server.close()
 
 
 # ---------------------------------------------------------------- a server
 
 
-def _serve(control: socket, answer: Callable[..., bytes], limits: Limits, rules: int) -> NoReturn:
+def _serve(control: socket, answer: Callable[..., bytes], limits: Limits) -> NoReturn:
     """Fork a process for each socket that comes in, one after another, until the bench closes the
-    control socket."""
+    control socket. No session finds what another one wrote."""
+    folder = _own_folder()
+    rules = rules_without()  # of sessions; made once: it takes as long as a fork
     while True:
         _, files, _, _ = recv_fds(control, 1, 1)
         if not files:
@@ -181,6 +195,7 @@ def _serve(control: socket, answer: Callable[..., bytes], limits: Limits, rules:
         with contextlib.suppress(OSError):
             killpg(number, SIGKILL)
         _end_below()
+        _empty(folder)
         if code is None:  # the warden cannot end it on every system
             _exit(0)
         link.send(b"E", CODE.pack(code))

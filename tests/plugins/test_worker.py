@@ -444,6 +444,9 @@ WRITES = """import os, tempfile
 def f(given):
     with tempfile.NamedTemporaryFile() as file, open(os.devnull, 'w') as null: file.write(b'x'), null.write('x')
     return ' '.join([given.text[:5], *sorted(name for name in os.environ if name.startswith(('GITHUB', 'MY')))])
+def notes(given):
+    os.chmod(tempfile.mkdtemp(), 0), tempfile.mkstemp()
+    return len(os.listdir(os.environ['TMPDIR']))
 def new(given): open('new.txt', 'w')
 def old(given): open('old.txt', 'a')
 def deletes(given): os.remove('old.txt')
@@ -462,8 +465,11 @@ def test_code_writes_in_its_temporary_folder_alone(replayed, tmp_path, monkeypat
     monkeypatch.setenv("A_TERMINAL", os.ttyname(ends[1]))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     names = ["new", "old", "deletes", "moved", "cut", "opens_a_terminal", "linked"]
-    fine, *others = replayed.each(WRITES, [f"summarizer={{}}:{name}" for name in ("f", *names)])
+    fine, noted, again, *others = replayed.each(
+        WRITES, [f"summarizer={{}}:{name}" for name in ("f", "notes", "notes", *names)]
+    )
     assert texts(fine) == ["found MY_SETTING"] * 2
+    assert texts(noted) == texts(again) == ["2", "4"]  # no session finds what another one wrote
     if worker_rules() >= 4:  # the kernel can forbid it
         assert [name for name, found in zip(names, others, strict=True) if found.failure is None] == []
         assert "it may write in its temporary folder" in others[0].failure.error
