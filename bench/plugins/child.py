@@ -16,7 +16,20 @@ import sys
 from collections.abc import Callable
 
 # Bound here, before that code is imported, which may put others in their places.
-from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, listdir, mkdir, rmdir, unlink, waitpid
+from os import (
+    WNOHANG,
+    _exit,
+    close,
+    fork,
+    getpid,
+    kill,
+    killpg,
+    listdir,
+    mkdir,
+    rmdir,
+    unlink,
+    waitpid,
+)
 from select import POLLIN, poll
 from signal import SIG_DFL, SIGKILL
 from socket import MSG_WAITALL, recv_fds, socket
@@ -125,7 +138,7 @@ def _own_folder() -> str:
     mkdir(folder, 0o700)
     os.environ["TMPDIR"] = folder
     with contextlib.suppress(Exception):  # which that code may have changed
-        sys.modules["tempfile"].tempdir = None  # it remembers another one
+        vars(sys.modules["tempfile"])["tempdir"] = None  # it remembers another one
     return folder
 
 
