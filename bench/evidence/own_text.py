@@ -30,6 +30,10 @@ _DATA = re.compile(r"(?!\s*\[.*\]\s*$).*\":")
 """Matches a line with a key and a value, unless it is all in brackets."""
 
 
+_STRING, _LONG_CHARS = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL), 200
+"""Matches a string in JSON; the fewest characters of a long one."""
+
+
 class OwnText:
     """A message of the strategy, as the rules read it."""
 
@@ -110,6 +114,19 @@ class RewrittenResult(OwnText):
     def columns(self) -> FieldTable:
         """The fields of the result, or the cells of its tables where it is text."""
         return self.session.contents.fields(self.result.index)
+
+    @cached_property
+    def brief(self) -> str:
+        """Its text with only the beginnings of the long strings in its JSON that are a part of a value
+        of the result."""
+        is_data = self.text[:1] in ("{", "[")
+        return _STRING.sub(self._beginning_of, self.text) if is_data else self.text
+
+    def _beginning_of(self, string: re.Match[str]) -> str:
+        text = unescape(string[1]).strip() if len(string[1]) > _LONG_CHARS else ""
+        values = map(str.strip, self.table.prose if text else ())
+        is_part = any(text in value and text != value for value in values)
+        return compact_json(text[:_LONG_CHARS]) if is_part else string[0]
 
     @property
     def is_encoded(self) -> bool:

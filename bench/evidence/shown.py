@@ -125,7 +125,7 @@ class _Comparison:
         own = self._own
         is_data = own.text.lstrip()[:1] in ("{", "[") or _IN_TAGS.fullmatch(own.text)
         if is_data and own.table.fields:
-            rest = [own.text]
+            rest = [own.brief]
         else:
             shown = own.lines_shown
             if shown.moved:

@@ -32,7 +32,7 @@ class Counts:
     @cached_property
     def _records(self) -> int:
         """The number of records that begin with the same key."""
-        records = self._own.session.messages.reading(self._own.text).records
+        records = self._own.session.messages.reading(self._own.brief).records
         return max(Counter(it.pairs[0][0] for it in records if it.pairs).values(), default=0)
 
     @cached_property
