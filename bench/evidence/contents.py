@@ -11,19 +11,19 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
-from ..text.data import comments_of, parse_data
+from ..text.data_formats import comments_of, parse_data
 from ..text.decode import NothingParsed, decode_strings, parse_json, without_colours
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt
 from ..text.facts import small_words_of
-from ..text.fields import FieldTable
+from ..text.field_table import FieldTable
 from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.lossless import exact_json, write_tables
 from ..text.notices import WORD, without_notices
 from ..text.same_data import by_records, data_of, is_same_data
 from ..text.tables import TextTables, tables_in
-from ..text.texts import FactsHeld, Texts
+from ..text.texts import FactSearch, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
@@ -220,14 +220,14 @@ class TraceContents:
         return TurnFacts(self._trace, self.texts)
 
     @cached_property
-    def turn_search(self) -> FactsHeld:
+    def turn_search(self) -> FactSearch:
         """The search of a text for the facts of its turns."""
-        return FactsHeld(self._facts_of_turns, self.texts)
+        return FactSearch(self._facts_of_turns, self.texts)
 
     @cached_property
-    def search(self) -> FactsHeld:
+    def search(self) -> FactSearch:
         """The search of a text for the facts of its turns and of its results."""
-        return FactsHeld(chain(self._facts_of_turns, *self.facts.values()), self.texts)
+        return FactSearch(chain(self._facts_of_turns, *self.facts.values()), self.texts)
 
     @kept_between_runs
     def _facts_of_turns(self) -> frozenset[str]:

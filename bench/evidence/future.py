@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ..model import Trace, compact_json, grouped, memo
 from ..model.index import TraceIndex
 from ..text.field_list import Field
-from ..text.fields import FieldTable
-from ..text.texts import FactsHeld, longer_holding
+from ..text.field_table import FieldTable
+from ..text.texts import FactSearch, longer_facts
 from .contents import TraceContents
 from .missing import instructions_of
 
@@ -71,14 +71,14 @@ class Future:
         return self._contents.rules
 
     @property
-    def search(self) -> FactsHeld:
+    def search(self) -> FactSearch:
         """The search of texts for the needed facts."""
         return self._contents.turn_search
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
         """For each needed fact the longer needed facts that contain it."""
-        return longer_holding((need.fact for need in self.needs), self.search)
+        return longer_facts((need.fact for need in self.needs), self.search)
 
     @cached_property
     def illegible(self) -> frozenset[str]:
@@ -99,7 +99,9 @@ class Future:
         ['{"id":"W1","mm":"125"}', '{"id":"W2","mm":"300"}']
         """
         table = self._contents.table(step)
-        by_record = grouped((item.record, item) for item in (table.of(fact)[0] for fact in facts))
+        by_record = grouped(
+            (item.record, item) for item in (table.fields_with(fact)[0] for fact in facts)
+        )
         return [_record_line(table, record, items) for record, items in by_record.items()]
 
 

@@ -15,7 +15,7 @@ from ..text.escapes import unescape
 from ..text.facts import flat
 from ..text.field_list import Numbers, add_number, listed
 from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
-from ..text.line_notes import without_number
+from ..text.line_prefixes import without_number
 from ..text.omissions import notice_at
 from .contents import kept_between_runs
 from .messages import TraceMessages

@@ -158,7 +158,7 @@ class TraceMessages:
         """
         if text == self.contents.results[step].text:
             return frozenset(range(len(self.contents.fields(step).fields)))
-        kept, rows = self._kept_fields(step), self.contents.fields(step).row_lines.read(text)
+        kept, rows = self._kept_fields(step), self.contents.fields(step).keyless_rows.read(text)
         return kept.kept_in(self.reading(text)) | (rows.fields if rows else frozenset())
 
     @memo

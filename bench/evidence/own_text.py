@@ -13,11 +13,11 @@ from ..model import ToolResult, as_text, compact_json
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Excerpt, Gap, shared
-from ..text.fields import FieldTable
+from ..text.field_table import FieldTable
 from ..text.omissions import omission_in
-from ..text.parts import scalars_of
 from ..text.result_lines import LinesShown, ResultLines
 from ..text.speakers import speaker_of
+from ..text.value_diff import scalars_of
 
 if TYPE_CHECKING:
     from .session import TraceSession

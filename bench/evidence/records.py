@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..model import grouped, memo
 from ..text.common_words import COMMON_WORDS
 from ..text.field_list import Numbers, listed, numbers_by_text
-from ..text.fields import FieldTable
+from ..text.field_table import FieldTable
 from ..text.numbers import number_value
 from ..text.places import occurs
 from .contents import Once, kept_between_runs, made_now

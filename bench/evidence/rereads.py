@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..model import ToolResult, lines_of
 from ..model.audit import Reread
-from ..text.line_notes import without_number
+from ..text.line_prefixes import without_number
 from .calls import answered_calls, asked
 from .of_replay import ReplayEvidence
 

@@ -8,15 +8,15 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..model.scores import Finding
-from ..text.data import parse_data
+from ..text.data_formats import parse_data
 from ..text.decode import NothingParsed, decode_strings
 from ..text.excerpts import Gap
 from ..text.exit_codes import exit_codes
 from ..text.keys import plain_key
-from ..text.parts import differences, is_same_field, keep_order
 from ..text.quantities import kind_of, same_value, unit_of
 from ..text.records import Pair
 from ..text.text_records import TextRecord
+from ..text.value_diff import differences, is_same_field, keep_order
 from ..text.wording import quoted
 from .own_text import OwnText, RewrittenResult
 
@@ -74,9 +74,9 @@ def _compare(own: RewrittenResult) -> Shown:
         return Shown(scalar, own.added.split("\n"), words)
     comparison = _Comparison(own)
     comparison.read()
-    if rows := None if comparison.changed else own.columns.row_lines.read(own.text):
+    if rows := None if comparison.changed else own.columns.keyless_rows.read(own.text):
         by_rows = _Comparison(own)
-        beside = frozenset(rows.beside)
+        beside = frozenset(rows.other_lines)
         by_rows.read_lines([it for it in own.lines_shown.own if it.strip() in beside])
         comparison = min(comparison, by_rows, key=_Comparison.left)
     changed = [*scalar, *comparison.changed, *_changed_exit_codes(own)]
@@ -162,7 +162,7 @@ class _Comparison:
             if value is not None and changes is not None:
                 self.changed += [Finding(own.step, now, was) for now, was in changes]
                 return
-            if value is not None and not keep_order(shown, value, self._table.says_value):
+            if value is not None and not keep_order(shown, value, self._table.is_value):
                 self._doubt(f"{quoted(own.text)} has values in other places")
         reading = self._messages.reading(text)
         self._beside = reading.outside_data.split("\n")
@@ -178,7 +178,7 @@ class _Comparison:
         is_data = self._own.text.lstrip()[:1] in ("{", "[")
         pairs = [it for it in record.pairs if it[0] and (is_data or not _is_cut(it[1]))]
         known = [pair for pair in pairs if table.has_key(pair[0])]
-        best = table.best_records(known, record.around) if known else []
+        best = table.best_records(known, record.ancestor_values) if known else []
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
         fitting.sort(key=lambda number: not table.is_below(number, record.name))
         number = next(iter(fitting or best), -1)
@@ -210,7 +210,7 @@ class _Comparison:
     def _under_other_keys(self, pairs: Sequence[Pair]) -> Iterator[Finding]:
         """Yield the pairs that a record with all of their values does not have: it has these under
         other keys."""
-        number = self._table.row_lines.record_with([text for _, text in pairs])
+        number = self._table.keyless_rows.record_with([text for _, text in pairs])
         for key, text in self._differing(number, pairs) if number >= 0 else ():
             if values := self._table.values([number], key):
                 yield Finding(self._own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")

@@ -15,7 +15,7 @@ import msgspec
 
 from ..model.base import CONTAINERS, LISTS, MAX_DEPTH, too_deep
 from .escapes import unescape, unescape_cut
-from .value_lines import lines_of
+from .plain_lines import plain_lines_of
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\'[^\'\\]*+(?:\\.[^\'\\]*+)*+\'', re.DOTALL)
 _WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
@@ -368,4 +368,4 @@ def plain_lines(value: Any) -> str:
     >>> plain_lines([{"Name": "Base Offset", "Value": 0}, {"Name": "Level", "Value": 12}])
     'Name: "Base Offset", Value: 0\\nName: "Level", Value: 12'
     """
-    return "\n".join(lines_of(decode_strings(value)))
+    return "\n".join(plain_lines_of(decode_strings(value)))

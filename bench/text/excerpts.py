@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from .decode import LONG_CHARS, without_colours
 from .facts import token_around
-from .line_notes import without_marks
+from .line_prefixes import without_marks
 from .places import starts_of
 
 NOTICE_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 8, 20

@@ -1,4 +1,8 @@
-"""The fields of a structured value by number, and numbers by text, stored compactly."""
+"""Fields: the key–value pairs of records, numbered in order, and compact indexes of their numbers.
+
+A field is a short value under a key. Longer texts are prose and no fields. `FieldTable` answers
+questions about the fields of one value.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from typing import NamedTuple
 from .common_words import FUNCTION_WORDS
 from .numbers import is_number, is_spelled, number_value
 from .records import Pair, Record
-from .text_records import word_of
+from .text_records import index_word
 
 _IDENTITY_KEY = re.compile(
     r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$"
@@ -24,9 +28,8 @@ prose."""
 
 
 class Field(NamedTuple):
-    """A scalar of a structured value: its last key, its text, the number of its record, and its own
-    number.
-    """
+    """A scalar of a structured value as text, with its key, the number of its record, and its own
+    number."""
 
     key: str
     text: str
@@ -35,7 +38,7 @@ class Field(NamedTuple):
 
 
 class Fields:
-    """The fields of some records, in order; each is built on demand.
+    """The sequence of the fields of some records. Each `Field` is built on demand, to save memory.
 
     >>> fields = Fields([Record(("id", "note"), ("W1", "x\\ny"), ()), Record(("id", "mm"), ("W2", "125"), ())])
     >>> len(fields), fields[2], fields.prose
@@ -44,9 +47,9 @@ class Fields:
 
     def __init__(self, records: Sequence[Record]) -> None:
         self._records = records
-        self._starts = array("L", [0])  # by record the number of its first field
+        self._starts = array("L", [0])  # the number of the first field, by record
         self.prose: list[str] = []
-        """The values that are texts and no fields."""
+        """The values that are longer texts, or have no key."""
 
         for record in records:
             count = self._starts[-1]
@@ -62,10 +65,10 @@ class Fields:
 
     def __getitem__(self, number: int) -> Field:
         record = bisect_right(self._starts, number) - 1
-        at, own = number - self._starts[record], self._records[record]
-        if self._all_fields(record):
-            return Field(own.keys[at], own.texts[at], record, number)
-        return self.of_record(record)[at]
+        place, pairs = number - self._starts[record], self._records[record]
+        if self._has_only_fields(record):
+            return Field(pairs.keys[place], pairs.texts[place], record, number)
+        return self.of_record(record)[place]
 
     def __iter__(self) -> Iterator[Field]:
         return chain.from_iterable(map(self.of_record, range(len(self._records))))
@@ -73,28 +76,30 @@ class Fields:
     def of_record(self, record: int) -> list[Field]:
         """The fields of one record."""
         pairs, start = self._records[record].pairs, self._starts[record]
-        if not self._all_fields(record):
+        if not self._has_only_fields(record):
             pairs = (
                 (key, text) for key, text in pairs if key and text.strip() and not is_prose(text)
             )
         return [Field(key, text, record, start + at) for at, (key, text) in enumerate(pairs)]
 
     def pairs(self) -> Iterator[tuple[str, str, int]]:
-        """Yield the key and the text of each with its number."""
-        for number, record in enumerate(self._records):
-            if self._all_fields(number):
-                numbers = range(self._starts[number], self._starts[number + 1])
+        """Yield each field as (key, text, number); faster than iterating over `Field` objects."""
+        for record_number, record in enumerate(self._records):
+            if self._has_only_fields(record_number):
+                numbers = range(self._starts[record_number], self._starts[record_number + 1])
                 yield from zip(record.keys, record.texts, numbers, strict=True)
             else:
-                yield from ((key, text, at) for key, text, _, at in self.of_record(number))
+                fields = self.of_record(record_number)
+                yield from ((key, text, number) for key, text, _, number in fields)
 
-    def _all_fields(self, record: int) -> bool:
-        """True if each value of a record is a field."""
+    def _has_only_fields(self, record: int) -> bool:
+        """True if no value of a record is prose or empty."""
         return len(self._records[record].texts) == self._starts[record + 1] - self._starts[record]
 
 
 def is_prose(text: str) -> bool:
-    """True if a value is a longer text instead of a field.
+    """True if a value is a longer text instead of a field: it has several lines, more than 160
+    characters, or more than six words that read like a sentence.
 
     >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
     [True, False, True]
@@ -108,12 +113,12 @@ def is_prose(text: str) -> bool:
 
 
 Numbers = dict[str, int | list[int]]
-"""Numbers by text, in order. A single number is stored without a list, to save memory.
-"""
+"""An index: the numbers of fields or records by a text, ascending. A single number is stored without
+a list, to save memory; `listed` reads both forms."""
 
 
 def numbers_by_text(pairs: Iterable[tuple[str, int]]) -> Numbers:
-    """The numbers of each text.
+    """The index of (text, number) pairs.
 
     >>> numbers = numbers_by_text([("W1", 0), ("ann", 0), ("W2", 1), ("ann", 1)])
     >>> numbers, [listed(numbers.get(text)) for text in ("W2", "bob")]
@@ -126,7 +131,7 @@ def numbers_by_text(pairs: Iterable[tuple[str, int]]) -> Numbers:
 
 
 def add_number(numbers: Numbers, text: str, number: int) -> None:
-    """Add a number of a text; numbers come in order."""
+    """Add a number to an index under a text. The numbers must come in ascending order."""
     known = numbers.setdefault(text, number)
     if isinstance(known, list):
         known.append(number)
@@ -135,47 +140,50 @@ def add_number(numbers: Numbers, text: str, number: int) -> None:
 
 
 def listed(numbers: int | list[int] | None) -> list[int]:
-    """The numbers of one text as a list."""
-    return numbers if isinstance(numbers, list) else [] if numbers is None else [numbers]
+    """The numbers under one text as a list; [] for None."""
+    if numbers is None:
+        return []
+    return numbers if isinstance(numbers, list) else [numbers]
 
 
 def fields_of_records(fields: Sequence[Field], records: Sequence[int]) -> Iterator[Field]:
-    """Yield the fields that belong to some records; `fields` are in the order of their records.
+    """Yield those of some fields that belong to one of some records. The fields must be in the order
+    of their records.
 
     >>> fields = [Field("mm", "125", record, record) for record in (1, 4, 6)]
     >>> [item.record for item in fields_of_records(fields, [4, 5])], [*fields_of_records(fields, range(2, 4))]
     ([4], [])
     """
     if len(records) > len(fields):
-        wanted = set(records)
-        yield from (item for item in fields if item.record in wanted)
+        distinct = set(records)
+        yield from (field for field in fields if field.record in distinct)
         return
     for record in records:
-        at = bisect_left(fields, record, key=lambda item: item.record)
-        while at < len(fields) and fields[at].record == record:
-            yield fields[at]
-            at += 1
+        place = bisect_left(fields, record, key=lambda field: field.record)
+        while place < len(fields) and fields[place].record == record:
+            yield fields[place]
+            place += 1
 
 
 @lru_cache(maxsize=65536)
 def fact_of_field(text: str) -> str:
-    """The text of a field as a fact: a number in one spelling, any other text as it is."""
+    """The text of a field as a fact: a number as `number_value` spells it, other texts unchanged."""
     if not text.lstrip("+-$€£.,")[:1].isdigit():
         return text
     number = number_value(text)
     return number if is_number(number) else text
 
 
-def word_of_field(text: str) -> str:
-    """The word under which the text of a field is indexed."""
+def index_word_of_field(text: str) -> str:
+    """The word or number under which an index has the text of a field."""
     if text.isidentifier():
         return text.casefold()
-    return text if is_spelled(text) else word_of(fact_of_field(text))
+    return text if is_spelled(text) else index_word(fact_of_field(text))
 
 
 def identifies(pair: Pair, *, alone: bool) -> bool:
-    """True if a value identifies its record: under a key for identifiers, or as a word with letters
-    and digits that occurs nowhere else.
+    """True if a value identifies its record: its key is one such as `id` or `name`, or it has both
+    letters and digits, and is the only one (`alone`) among the records.
 
     >>> [identifies(("x", text), alone=True) for text in ("W-104", "1.25e-07", "104", "sent")]
     [True, False, False, False]

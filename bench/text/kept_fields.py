@@ -20,14 +20,14 @@ from .field_list import (
     add_number,
     fact_of_field,
     fields_of_records,
+    index_word_of_field,
     listed,
-    word_of_field,
 )
-from .fields import FieldTable
+from .field_table import FieldTable
 from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .places import occurs
-from .text_records import STEM_CHARS, TextReading, TextRecord, says, words_in
+from .text_records import STEM_CHARS, TextReading, TextRecord, has_fact, words_in
 
 _FEW_FACTS = 20
 """So many facts under one key and word are compared with a text one by one."""
@@ -91,7 +91,7 @@ class KeptFields:
         if fact.casefold() in reading.names and fact.casefold() in self._table.records_of_identity:
             return True
         for same in self._saying(fact):
-            saying = reading.records_saying(same.fields[0].key, fact)
+            saying = reading.records_with(same.fields[0].key, fact)
             if saying and same.nameless:
                 return True
             records = (reading.records[number] for number in saying)
@@ -119,7 +119,7 @@ class KeptFields:
 
     def _named_by_keys(self, reading: TextReading) -> Iterator[int]:
         """Yield the fields that identify their record and are keys of records in the text."""
-        for identity in filter(self._table.says_value, reading.names):
+        for identity in filter(self._table.is_value, reading.names):
             for number in self._table.records_named(identity):
                 if identity in map(str.casefold, self._table.texts_of(number)):
                     items = self._table.fields.of_record(number)
@@ -127,7 +127,7 @@ class KeptFields:
 
     @memo
     def _saying(self, fact: str) -> list[SameFact]:
-        return [*self._by_fact(self._table.of(fact), fact)]
+        return [*self._by_fact(self._table.fields_with(fact), fact)]
 
     def _in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
         """The fields of the table that a record of a text keeps."""
@@ -137,7 +137,7 @@ class KeptFields:
             if (numbers_of := self._by_word.get(plain_key(key)))
             for word in numbers_of.keys() & words_in(text)
             for same in self._same_with(plain_key(key), word, words_in(text))
-            if text == same.fact or says(text, same.fact)
+            if text == same.fact or has_fact(text, same.fact)
         }
         named = self._named(record) if said else frozenset[str]()
         return said, {item.number for same in said for item in same.named_by(named)}
@@ -151,7 +151,7 @@ class KeptFields:
         """For each key the numbers of its fields by the word under which each is indexed."""
         by_word: dict[str, Numbers] = {}
         for key, text, number in self._table.fields.pairs():
-            add_number(by_word.setdefault(plain_key(key), {}), word_of_field(text), number)
+            add_number(by_word.setdefault(plain_key(key), {}), index_word_of_field(text), number)
         return by_word
 
     @memo

@@ -1,4 +1,4 @@
-"""Keys of data: in one form, and as words."""
+"""Keys of data: one spelling for `Switch_Type` and `switchType`, and the words of a key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 @lru_cache(maxsize=65536)
 def plain_key(key: str) -> str:
-    """A key in the form for comparison: in small letters, with blanks between its words.
+    """The key in small letters with blanks between its words, in which keys are compared.
 
     >>> plain_key("Switch_Type"), plain_key("switchType"), plain_key("Area (m²)"), plain_key("#")
     ('switch type', 'switch type', 'area m2', '#')

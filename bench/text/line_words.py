@@ -8,8 +8,8 @@ from html import unescape
 
 from .dates import with_plain_moments
 from .decode import without_colours
+from .layout_words import FORMATTING_TAG
 from .quantities import plain_value
-from .separators import FORMATTING_TAG
 
 _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?(?:\d{1,3}(?:,\d{3})++(?![\d,])|\d{1,99}+)(?:\.\d{1,99}+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"

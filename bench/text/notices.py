@@ -12,7 +12,7 @@ from .common_words import FUNCTION_WORDS
 from .instructions import quantifiers
 from .omissions import omission_in, says_omission
 from .speakers import NAMES
-from .vocabulary import is_of
+from .vocabulary import in_vocabulary
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 _OF_TEXTS = (
@@ -66,7 +66,7 @@ class Notice:
             for at, token in enumerate(tokens):
                 if token[0].isdigit():
                     after = [*takewhile(str.isalnum, tokens[at + 1 : at + 1 + _NEAR])]
-                    nouns = (it for it in after if not is_of(it, "omitted"))
+                    nouns = (it for it in after if not in_vocabulary(it, "omitted"))
                     before = tokens[max(0, at - _NEAR) : at]
                     counted = _counted(before, after[: _MOST_BETWEEN + 1])
                     yield Number(token.replace(",", ""), counted, next(nouns, ""))
@@ -77,28 +77,32 @@ class Notice:
         for tokens in self._clauses:
             words = [it for it in tokens if it != "tool"]
             for at, word in enumerate(words):
-                place: Literal["first", "last"] = "first" if is_of(word, "first") else "last"
-                if is_of(word, place) and not is_of("".join(words[at + 1 : at + 2]), "turns"):
+                place: Literal["first", "last"] = (
+                    "first" if in_vocabulary(word, "first") else "last"
+                )
+                if in_vocabulary(word, place) and not in_vocabulary(
+                    "".join(words[at + 1 : at + 2]), "turns"
+                ):
                     near = *words[at : at + _NEAR], *words[max(0, at - _NEAR) : at]
                     says = filter(_says_which, near)
-                    yield place, is_of(next(says, ""), "omitted")
+                    yield place, in_vocabulary(next(says, ""), "omitted")
 
 
 def _says_which(word: str) -> bool:
     """True for a word that says whether a part is shown or missing."""
-    return word == "of" or is_of(word, "omitted", "showing")
+    return word == "of" or in_vocabulary(word, "omitted", "showing")
 
 
 def _counted(before: list[str], after: list[str]) -> Counted:
     """What a number between some words counts."""
     last, second, *_ = *reversed(before), "", ""
-    if last == "#" or is_of(last, "numbered") or (second[:1].isdigit() and last in _TO):
+    if last == "#" or in_vocabulary(last, "numbered") or (second[:1].isdigit() and last in _TO):
         return "part"
-    says = next((it for it in after if is_of(it, "omitted", "showing")), "")
-    if is_of(says, "omitted"):
+    says = next((it for it in after if in_vocabulary(it, "omitted", "showing")), "")
+    if in_vocabulary(says, "omitted"):
         return "missing"
     ahead, *_ = *(it for it in reversed(before) if not _links(it)), ""
-    if says or after[:1] == ["of"] or after[:2] == ["out", "of"] or is_of(ahead, "showing"):
+    if says or after[:1] == ["of"] or after[:2] == ["out", "of"] or in_vocabulary(ahead, "showing"):
         return "shown"
     return "total" if ahead == "of" else "any"
 
@@ -108,7 +112,7 @@ _TO = frozenset({"-", "–", "to", "through"})
 
 def _links(word: str) -> bool:
     """True for a word between a number and the word before it that says what it counts."""
-    return word in ("all", "are", "is", "the") or is_of(word, "first", "last")
+    return word in ("all", "are", "is", "the") or in_vocabulary(word, "first", "last")
 
 
 @lru_cache(1 << 12)
@@ -121,7 +125,7 @@ def is_small(word: str) -> bool:
     """
     if "_" in word:
         return all(map(is_small, word.split("_")))
-    return word in FUNCTION_WORDS or is_of(word, *_OF_TEXTS) or bool(omission_in(word, ""))
+    return word in FUNCTION_WORDS or in_vocabulary(word, *_OF_TEXTS) or bool(omission_in(word, ""))
 
 
 def is_notice(sentence: str) -> bool:

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 from .decode import SCALARS, NothingParsed, parse_prefix
 from .escapes import unescape
 from .keys import words_of_key
-from .separators import is_link, is_part
+from .layout_words import is_filler_word, is_layout_word
 from .tables import Grid, parts_of
-from .vocabulary import is_of
+from .vocabulary import in_vocabulary
 
 _BULLET = re.compile(r"[-*•+](?: +|$)")
 _SECTION = re.compile(r"\[([^\[\]=]+(?:\[\d+\][^\[\]=]*)*)\]|(#+) +([^#]+?)[ #:]*")
@@ -121,7 +121,7 @@ class _Branch:
 
 def _is_sign(key: str) -> bool:
     """True for a key that only says that a part follows."""
-    return all(map(is_part, words_of_key(key)))
+    return all(map(is_layout_word, words_of_key(key)))
 
 
 class _Reader:
@@ -167,7 +167,7 @@ class _Reader:
         branch = _Branch(0)
         branch.items += ((key, SCALARS.get(text, text)) for key, text in tag.attrib.items())
         for part in tag:
-            is_item = is_of(part.tag.casefold(), "units") and not (
+            is_item = in_vocabulary(part.tag.casefold(), "units") and not (
                 len(part) or self._knows(part.tag)
             )
             branch.items.append(("-" if is_item else part.tag, self._in_tag(part)))
@@ -236,7 +236,7 @@ class _Reader:
         is_heading = body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
             sign, _, item = body.partition(": ")
-            if item and is_of(sign.casefold(), "units"):
+            if item and in_vocabulary(sign.casefold(), "units"):
                 return self._add_item(at, item)
             return bool(bullets) and self._add_item(bullets[0], body)
         self._move_to(bullets[0] + _BULLET_DEPTH if bullets else at)
@@ -297,7 +297,7 @@ class _Reader:
                 pairs.append((key, _bare(value)))
         if not label and pairs[0][1] is None and not self._knows(pairs[0][0]):
             label = pairs.pop(0)[0]
-        return ("", pairs) if is_of_all(label) else (label, pairs)
+        return ("", pairs) if means_every_record(label) else (label, pairs)
 
     def _known_end(self, key: str) -> str:
         """The longest end of some words that is a known key; "" without one."""
@@ -310,7 +310,7 @@ class _Reader:
         return any(words_of_key(it) in self._keys for it in (key, key.rpartition(".")[2]))
 
     def _is_known(self, word: str) -> bool:
-        return word in self._words or f"{word}s" in self._words or is_part(word)
+        return word in self._words or f"{word}s" in self._words or is_layout_word(word)
 
 
 def _start_of_data(line: str, at: int = 0) -> int:
@@ -339,11 +339,13 @@ def _bare(value: str) -> str:
     return unescape(value[1:-1]) if is_quoted else value
 
 
-def is_of_all(key: str) -> bool:
+def means_every_record(key: str) -> bool:
     """True for words by which a text says that what follows is true of every record."""
     words = words_of_key(key)
-    of_all = [is_of(word, "every") for word in words]
-    return any(of_all) and all(it or is_link(word) for it, word in zip(of_all, words, strict=True))
+    of_all = [in_vocabulary(word, "every") for word in words]
+    return any(of_all) and all(
+        it or is_filler_word(word) for it, word in zip(of_all, words, strict=True)
+    )
 
 
 def _depth(line: str) -> float:

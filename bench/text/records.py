@@ -1,4 +1,7 @@
-"""Records: the mappings in a value."""
+"""Records: the mappings of a structured value in one flat list, each with its scalars as texts.
+
+`FieldTable` asks about the records of a result, `TextReading` about those of a text.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,31 @@ Pair = tuple[str, str]
 
 
 class Record(NamedTuple):
-    """The scalars of one mapping as texts, with their keys; `around` are the numbers of the
-    mappings around it, `name` is the key that leads to it.
+    """The scalars of one mapping: their keys, and their values as texts.
+
+    `ancestors` are the numbers of the mappings that it is nested in, the outermost first. `name` is
+    the key that it is under, "" at the top.
     """
 
     keys: tuple[str, ...]
     texts: tuple[str, ...]
-    around: tuple[int, ...]
+    ancestors: tuple[int, ...]
     name: str = ""
 
     @property
     def pairs(self) -> Iterator[Pair]:
-        """Its keys, each with its text."""
+        """The keys, each with the text of its value."""
         return zip(self.keys, self.texts, strict=True)
 
 
 def records_of(node: Any) -> Iterator[Record]:
-    """Yield every mapping in a value as a record. Records with the same keys share the tuple of
-    keys."""
+    """Yield every mapping in a value as a record, an outer one before those nested in it. Records
+    with the same keys share the tuple of keys, to save memory."""
     waiting: list[tuple[Any, str, tuple[int, ...]]] = [(node, "", ())]
     known_keys: dict[tuple[str, ...], tuple[str, ...]] = {}
     number = 0
     while waiting:
-        value, name, around = waiting.pop()
+        value, name, ancestors = waiting.pop()
         items: Iterable[tuple[Any, Any]] = ()
         if isinstance(value, dict):
             items = value.items()
@@ -44,19 +49,17 @@ def records_of(node: Any) -> Iterator[Record]:
         keys: list[str] = []
         texts: list[str] = []
         inner: list[tuple[Any, str, tuple[int, ...]]] = []
-        within = (*around, number) if isinstance(value, dict) else around
+        path = (*ancestors, number) if isinstance(value, dict) else ancestors
         for key, item in items:
             if isinstance(item, CONTAINERS):
-                inner.append((item, str(key), within))
+                inner.append((item, str(key), path))
             else:
                 keys.append(str(key))
                 texts.append(as_text(item))
         if texts or isinstance(value, dict):
             own_keys = tuple(keys)
-            yield Record(known_keys.setdefault(own_keys, own_keys), tuple(texts), around, name)
+            yield Record(known_keys.setdefault(own_keys, own_keys), tuple(texts), ancestors, name)
             number += 1
-        else:
-            inner = [(item, key, around) for item, key, _ in inner]
         waiting.extend(reversed(inner))
 
 

@@ -10,7 +10,7 @@ from html import unescape
 from typing import NamedTuple
 
 from ..model import grouped, memo
-from .line_notes import without_number
+from .line_prefixes import without_number
 from .line_words import denies, undenied, words_of_line
 from .omissions import omission_in
 from .quantities import kind_of, same_value

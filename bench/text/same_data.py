@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ..model import as_text
-from .data import comments_of, parse_data
+from .columnar import columns_as_records, is_container
+from .data_formats import comments_of, parse_data
 from .decode import NothingParsed, decode_strings
 from .keys import plain_key
 from .tables import tables_in
-from .value_forms import by_rows, is_container
 
 _NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?")
 _NOTHING = frozenset({"-", "–", "—", "null", "none", "nil", "nan", "n/a", "~"})
@@ -48,7 +48,7 @@ def data_of(text: str) -> TextData | None:
 
 def by_records(value: Any) -> Any:
     """A value with data in its texts decoded, and its tables as lists of records."""
-    return by_rows(decode_strings(value))
+    return columns_as_records(decode_strings(value))
 
 
 def is_same_data(shown: Any, full: Any, *, in_cells: bool = False) -> bool:

@@ -1,4 +1,8 @@
-"""The records in the data and tables of a text, and its sentences."""
+"""A text read as records and sentences, to find which fields of a result it keeps.
+
+`layouts` finds the values in the text, `records` makes records of them, and all else is read as
+sentences. `kept_fields` compares them with the fields of a result.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +16,20 @@ from ..model import grouped, nested
 from .decode import QUOTED_KEY, decode_strings, decoded
 from .facts import anchor, words_of
 from .keys import plain_key
+from .layouts import values_of, without_containers
 from .numbers import is_number, numbers_in
-from .reading import values_of, without_containers
 from .records import Pair, Record, container_keys, records_of
 
 STEM_CHARS = 5
 _LINE_CHARS = 400
-_SHORT_CHARS = 200  # the values of records: each is asked about by many fields
+_SHORT_CHARS = 200  # a value of a record, whose words many fields ask for, so they are cached
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
 _KEYED = re.compile(rf"\{{(?={QUOTED_KEY})")
 
 
 class Line(NamedTuple):
-    """One sentence of a text, with the heading above it in small letters, and the stems of both."""
+    """A sentence of a text, the heading above it in small letters, and the word stems of both."""
 
     text: str
     heading: str
@@ -33,63 +37,62 @@ class Line(NamedTuple):
 
 
 class TextRecord(NamedTuple):
-    """One record in a text: its keys and values, and the values in small letters.
+    """A record in a text: its keys and values, and the values in small letters.
 
-    `around` are the values of the records around it, `values` includes its own. `name` is the key
-    that leads to it in data, "" elsewhere.
+    `ancestor_values` are those of its ancestors, with the keys that lead to them and to the record
+    itself; `values` has its own too. `name` is the key that leads to it, "" for none.
     """
 
     pairs: tuple[Pair, ...]
-    around: frozenset[str]
+    ancestor_values: frozenset[str]
     values: frozenset[str]
     name: str = ""
 
 
 class TextReading:
-    """The records in the data and tables of a text, and its sentences.
+    """The records in the data, tables and outlines of a text, and its other sentences.
 
-    `names` are the keys by which the header of a table is recognised. Linear in the text.
+    `names` are the keys of the result, by which headers of tables are recognised. Linear in the
+    text.
     """
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         self._keys = frozenset(names)
         values, rest = values_of(text, self._keys)
         values = [decode_strings(value) for value in values]
-        for begun in [item for value in values for item in _begun_in(value)]:
-            inner, more = values_of(begun, self._keys)
+        for string in [string for value in values for string in _strings_with_data(value)]:
+            inner, inner_rest = values_of(string, self._keys)
             values += map(decode_strings, inner)
-            rest += f"\n{more}" if inner else ""
+            rest += f"\n{inner_rest}" if inner else ""
         self.containers = frozenset(
             plain_key(key) for value in values for key in container_keys(value)
         )
         """The keys that lead to mappings and lists."""
 
         self._outside_values = without_containers(rest)[1]
-        in_data = [self._read(records) for value in values if (records := [*records_of(value)])]
-        self.records = tuple(chain.from_iterable(in_data))
-        """The records in its data, tables and lines with keys, in order."""
+        by_value = [self._text_records([*records_of(value)]) for value in values]
+        self.records = tuple(chain.from_iterable(by_value))
+        """The records of the text, in order."""
 
         self.names = {record.name.casefold() for record in self.records}
-        """The keys that lead to its records, in small letters."""
+        """The keys that lead to the records, in small letters."""
 
         self.rest = decoded(rest)
-        """The text outside data and tables."""
+        """The text outside data, tables and outlines."""
 
-    def _read(self, records: Sequence[Record]) -> tuple[TextRecord, ...]:
-        """Records with the values in and around each."""
-        read: list[TextRecord] = []
+    def _text_records(self, records: Sequence[Record]) -> Iterator[TextRecord]:
+        """Yield the records of one value with the values of their ancestors."""
         for record in records:
-            names_and_texts = [record.name]
-            for outer in map(records.__getitem__, record.around):
-                names_and_texts += [*outer.texts, outer.name]
-            near = frozenset(map(str.casefold, filter(None, names_and_texts)))
-            own = near.union(map(str.casefold, record.texts))
-            pairs = ((self._key(key), text) for key, text in record.pairs)
-            read.append(TextRecord(tuple(pairs), near, own, record.name))
-        return tuple(read)
+            outer_texts = [record.name]
+            for ancestor in map(records.__getitem__, record.ancestors):
+                outer_texts += [*ancestor.texts, ancestor.name]
+            ancestor_values = frozenset(map(str.casefold, filter(None, outer_texts)))
+            values = ancestor_values.union(map(str.casefold, record.texts))
+            pairs = ((self._known_key(key), text) for key, text in record.pairs)
+            yield TextRecord(tuple(pairs), ancestor_values, values, record.name)
 
-    def _key(self, path: str) -> str:
-        """The last part of a path, if that is a known key; the path otherwise."""
+    def _known_key(self, path: str) -> str:
+        """The last part of a dotted path if it is a key of the result, else the path."""
         last = path.rpartition(".")[2]
         return last if last in self._keys else path
 
@@ -99,12 +102,12 @@ class TextReading:
 
     @cached_property
     def outside_data(self) -> str:
-        """The text outside data, tables and the values in it."""
+        """`rest` without the containers inside its sentences."""
         return decoded(self._outside_values)
 
     @cached_property
     def numbers_by_key(self) -> dict[str, list[int]]:
-        """The numbers of the records that have a key."""
+        """The numbers of the records with a key, by the key."""
         return grouped(
             (plain_key(key), number)
             for number, record in enumerate(self.records)
@@ -112,8 +115,8 @@ class TextReading:
         )
 
     @cached_property
-    def _records(self) -> dict[tuple[str, str], list[int]]:
-        """The numbers of the records by key and by each word and number under it."""
+    def _numbers_by_key_and_word(self) -> dict[tuple[str, str], list[int]]:
+        """The numbers of the records by a key and a word or number in its value."""
         return grouped(
             ((plain_key(key), word), number)
             for number, record in enumerate(self.records)
@@ -123,28 +126,28 @@ class TextReading:
 
     @cached_property
     def lines(self) -> dict[str, list[Line]]:
-        """Its sentences by each word and number in them."""
+        """The sentences by each word and number in them."""
         lines = _sentences(self.rest)
         return grouped((word, line) for line in lines for word in words_in(line.text))
 
-    def records_saying(self, key: str, fact: str) -> frozenset[int]:
+    def records_with(self, key: str, fact: str) -> frozenset[int]:
         """The numbers of the records with a fact under a key."""
         key = plain_key(key)
         return frozenset(
             number
-            for number in self._records.get((key, word_of(fact)), ())
+            for number in self._numbers_by_key_and_word.get((key, index_word(fact)), ())
             if any(
-                plain_key(own) == key and says(text, fact)
-                for own, text in self.records[number].pairs
+                plain_key(own_key) == key and has_fact(text, fact)
+                for own_key, text in self.records[number].pairs
             )
         )
 
     def lines_with(self, fact: str) -> list[Line]:
         """The sentences with a fact."""
-        return [line for line in self.lines.get(word_of(fact), ()) if says(line.text, fact)]
+        return [line for line in self.lines.get(index_word(fact), ()) if has_fact(line.text, fact)]
 
 
-def says(text: str, fact: str) -> bool:
+def has_fact(text: str, fact: str) -> bool:
     """True if a text has a fact: a number by value, or words in any case."""
     if is_number(fact):
         return fact in (_numbers_of(text) if len(text) <= _SHORT_CHARS else numbers_in(text))
@@ -155,15 +158,16 @@ _ODD_NUMBER = re.compile(r"[\d.][eE][-+]?\d|(?![0-9])\d")
 
 
 def has_odd_number(text: str) -> bool:
-    """True if a text may have a number with an exponent, or with digits other than 0 to 9."""
+    """True if a text may have a number with an exponent, or with digits other than 0 to 9, which a
+    search for `required_part` would not find."""
     return _ODD_NUMBER.search(text) is not None
 
 
-def sure_part(word: str) -> str:
-    """The part of a word or number that every text with it has, in small letters, unless the text
-    has odd numbers.
+def required_part(word: str) -> str:
+    """The part of a word or number that every spelling of it contains, in small letters: the last
+    three digits of 1234567, since a text may write 1,234,567.
 
-    >>> [sure_part(word) for word in ("w104", "1250.5", "0.25", "1234567", "1e-9")]
+    >>> [required_part(word) for word in ("w104", "1250.5", "0.25", "1234567", "1e-9")]
     ['w104', '5', '25', '567', '']
     """
     if not is_number(word):
@@ -179,15 +183,15 @@ def _numbers_of(text: str) -> frozenset[str]:
     return frozenset(numbers_in(text))
 
 
-def _begun_in(node: Any) -> Iterator[str]:
-    """Yield the strings in a value with data of which the beginning or the end may be missing."""
-    for item in nested(node):
+def _strings_with_data(value: Any) -> Iterator[str]:
+    """Yield the strings in a value that contain data, perhaps truncated at either end."""
+    for item in nested(value):
         if isinstance(item, str) and (item.lstrip()[:1] in ("{", "[") or _KEYED.search(item)):
             yield item
 
 
 def _sentences(plain: str) -> Iterator[Line]:
-    """Yield the sentences of a text, each with the heading above it and with its word stems."""
+    """Yield the sentences of a text. A heading ends with a colon or begins with `#`."""
     heading = ""
     for line in plain.split("\n"):
         if not line.strip():
@@ -195,9 +199,9 @@ def _sentences(plain: str) -> Iterator[Line]:
         for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
             for sentence in _SENTENCES.split(chunk):
                 stems = frozenset(
-                    w.casefold()[:STEM_CHARS]
-                    for w in _TOKEN.findall(f"{heading} {sentence}")
-                    if not w.isdigit()
+                    word.casefold()[:STEM_CHARS]
+                    for word in _TOKEN.findall(f"{heading} {sentence}")
+                    if not word.isdigit()
                 )
                 yield Line(sentence, heading.casefold(), stems)
         if line.rstrip().endswith(":") or line.lstrip().startswith("#"):
@@ -205,15 +209,15 @@ def _sentences(plain: str) -> Iterator[Line]:
 
 
 @lru_cache(maxsize=65536)
-def word_of(fact: str) -> str:
-    """The word or number under which a fact is indexed."""
+def index_word(fact: str) -> str:
+    """The word or number under which an index has a fact: of several words the longest."""
     if fact.isidentifier():
         return fact.casefold()
     return fact if is_number(fact) else anchor(fact).casefold()
 
 
 def words_in(text: str) -> frozenset[str]:
-    """The words and numbers of a text."""
+    """The words of a text in small letters, and its numbers."""
     return _words_in(text) if len(text) <= _SHORT_CHARS else _words_in.__wrapped__(text)
 
 

@@ -84,10 +84,10 @@ class Texts:
         return "\n".join(resolved) if resolved != lines else ""
 
 
-class FactsHeld:
+class FactSearch:
     """The search of texts for given facts. Each text is searched once.
 
-    >>> facts = FactsHeld(["471", "a/b.csv", "two words"], Texts())
+    >>> facts = FactSearch(["471", "a/b.csv", "two words"], Texts())
     >>> sorted(facts.in_text("471.0 of 4710, Two words"))
     ['471', 'two words']
     """
@@ -117,7 +117,7 @@ class FactsHeld:
         return frozenset().union(words, numbers, rows, self.in_text(other) if other else ())
 
 
-def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, frozenset[str]]:
+def longer_facts(facts: Iterable[str], searched: FactSearch) -> dict[str, frozenset[str]]:
     """For each of some facts the longer ones among them that contain it; `searched` finds them
     all."""
     words = {fact: flat(anchor(fact)) for fact in facts}

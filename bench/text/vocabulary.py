@@ -15,12 +15,12 @@ def vocabulary(name: str) -> frozenset[str]:
 
 
 @lru_cache(1 << 14)
-def is_of(word: str, *names: str) -> bool:
+def in_vocabulary(word: str, *names: str) -> bool:
     """True if a word in small letters, or its singular, is in one of the lists with these names.
 
-    >>> [is_of(word, "units") for word in ("rows", "entries", "orders")]
+    >>> [in_vocabulary(word, "units") for word in ("rows", "entries", "orders")]
     [True, True, False]
-    >>> is_of("messages", "units"), is_of("messages", "units", "turns")
+    >>> in_vocabulary("messages", "units"), in_vocabulary("messages", "units", "turns")
     (False, True)
     """
     forms = word, word.removesuffix("s"), f"{word.removesuffix('ies')}y"

@@ -13,7 +13,7 @@ from reference import reading
 
 from bench.text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix, plain_lines
 from bench.text.escapes import unescape
-from bench.text.texts import FactsHeld, Texts
+from bench.text.texts import FactSearch, Texts
 
 keys = st.text(max_size=6)
 scalars = (
@@ -232,7 +232,7 @@ def test_a_line_before_a_truncated_result_does_not_prevent_reading_it():
     for head in ("", "<obj_1> ", "[2409 characters] ", "[kept as mem://5f: 12] ", "Output of step 3:\n\n", "result="):
         for cut in (len(whole), len(whole) - 8):
             assert "KeyError" in facts
-            assert "KeyError" in FactsHeld(facts, Texts()).in_text(head + whole[:cut]), (head, cut)
+            assert "KeyError" in FactSearch(facts, Texts()).in_text(head + whole[:cut]), (head, cut)
 
 
 @pytest.mark.parametrize(

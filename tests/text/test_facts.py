@@ -13,7 +13,7 @@ from bench.text.decode import decoded
 from bench.text.facts import anchor, find_facts, words_of
 from bench.text.numbers import number_value, numbers_at, numbers_in
 from bench.text.places import occurs, places_of
-from bench.text.texts import FactsHeld, Texts
+from bench.text.texts import FactSearch, Texts
 
 KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
 alphabet = "aZ1 205.e+-_/\\\"'@:~%,\n()<>é値[]{}"
@@ -29,7 +29,7 @@ lines = st.lists(pieces, max_size=8).map(" ".join) | st.lists(pieces, max_size=8
 
 
 def holds(text: str, fact: str) -> bool:
-    return fact in FactsHeld([fact], Texts()).in_text(text)
+    return fact in FactSearch([fact], Texts()).in_text(text)
 
 
 def facts_of(text, lower=frozenset()):

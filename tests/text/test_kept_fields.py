@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bench.text.fields import FieldTable
+from bench.text.field_table import FieldTable
 from bench.text.kept_fields import KeptFields
 from bench.text.text_records import TextReading
 

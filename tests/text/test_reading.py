@@ -9,10 +9,10 @@ import pytest
 from data.adversarial.harmless import LAYOUTS
 from hypothesis import given, settings, strategies as st
 
-from bench.text.fields import FieldTable
+from bench.text.field_table import FieldTable
 from bench.text.kept_fields import KeptFields
+from bench.text.layouts import values_of
 from bench.text.legends import written_out
-from bench.text.reading import values_of
 from bench.text.result_lines import ResultLines
 from bench.text.text_records import TextReading
 

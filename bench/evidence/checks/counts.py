@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ...text.escapes import unescape
 from ...text.notices import Number
-from ...text.vocabulary import is_of
+from ...text.vocabulary import in_vocabulary
 from ..own_text import RewrittenResult
 from ..row_counts import NEAR, counts_of, line_counts, row_counts
 from ..shown import shown_of
@@ -81,7 +81,7 @@ class Counts:
 
     def has(self, number: Number) -> bool:
         """True if a number counts what it says, or is that of a part."""
-        is_size = is_of(number.noun, "sizes")
+        is_size = in_vocabulary(number.noun, "sizes")
         if number.counted == "part" or not number.text.isdigit():
             return number.text.isdigit()
         value = int(number.text[:18])
@@ -113,7 +113,7 @@ class Counts:
 
     def _counts_columns(self, number: Number) -> bool:
         """True for the number of columns of the result."""
-        return is_of(number.noun, "columns") and int(number.text[:18]) == len(
+        return in_vocabulary(number.noun, "columns") and int(number.text[:18]) == len(
             self._own.columns.names
         )
 
@@ -123,5 +123,5 @@ def is_counted(own: RewrittenResult, number: Number) -> bool:
     may count another text that it replaces, but no result with text has zero parts."""
     if own.shows_nothing:
         is_zero = not number.text.strip("0.") and own.result.text.strip() != ""
-        return not (is_zero and is_of(number.noun, "units", "turns"))
+        return not (is_zero and in_vocabulary(number.noun, "units", "turns"))
     return own.once("counts", lambda: Counts(own)).has(number)

@@ -143,7 +143,7 @@ def _missing_lines(own: RewrittenResult) -> list[str]:
 def _lost_field(own: RewrittenResult) -> str:
     pairs = {at: (key, text) for key, text, at in own.columns.fields.pairs()}
     numbers = own.session.messages.fields_of(own.number, own.result.index) if pairs else ()
-    rows = own.columns.row_lines.read(own.text)
+    rows = own.columns.keyless_rows.read(own.text)
     shown = {pairs[at] for at in numbers} if rows is None else set()  # of equal ones one
     gone = (pair for at, pair in pairs.items() if at not in numbers and pair not in shown)
     return next((": ".join(pair) for pair in gone if any(map(str.isalnum, pair[1]))), "")

@@ -16,7 +16,7 @@ from ...text.keys import plain_key
 from ...text.notices import WORD, Notice, Number, is_small
 from ...text.omissions import omission_in
 from ...text.quantities import kind_of
-from ...text.vocabulary import is_of
+from ...text.vocabulary import in_vocabulary
 from ..failures import FAILURE, SUCCESS
 from ..own_text import RewrittenResult
 from ..row_counts import sizes_of
@@ -123,12 +123,12 @@ class Statement:
         unnamed = (line[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
         notice = Notice(EXIT_CODE.sub(" ", " ".join(unnamed)))
         words = {*notice.words}
-        content = {it for it in words if is_of(it, "claims", "ranks") or not is_small(it)}
+        content = {it for it in words if in_vocabulary(it, "claims", "ranks") or not is_small(it)}
         if content:
             content -= self._own.session.call_words(self._result.index)
-        if any(is_of(word, "claims", "ranks") for word in content):
+        if any(in_vocabulary(word, "claims", "ranks") for word in content):
             return False
-        said = [name for name in _CHECKED if any(is_of(word, name) for word in words)]
+        said = [name for name in _CHECKED if any(in_vocabulary(word, name) for word in words)]
         numbers = [*notice.numbers()]
         return (
             all(self._is_right(name, words) for name in said)
@@ -147,7 +147,7 @@ class Statement:
 
     def _are_of_text(self, words: Collection[str]) -> bool:
         """True if words such as removed say what became of a text, not of a thing in it."""
-        is_of_text = any(is_of(word, "units", "turns") for word in words)
+        is_of_text = any(in_vocabulary(word, "units", "turns") for word in words)
         return is_of_text or self._own.shows_nothing or bool(self._own.handles)
 
     def _are_keys(
@@ -156,7 +156,7 @@ class Statement:
         """True if some words name columns and a line says so, or name what stands below it, perhaps
         with its size."""
         columns = self._own.columns
-        says_so = any(is_of(word, "columns") for word in words) and not numbers
+        says_so = any(in_vocabulary(word, "columns") for word in words) and not numbers
         names = columns.containers | (columns.names if says_so else frozenset())
         if not {*content} <= {*WORD.findall(" ".join(names).casefold())}:
             return False

@@ -14,12 +14,12 @@ from itertools import groupby, product
 from typing import Any
 
 from ..model import nested
-from .data import parse_data
+from .columnar import columns_as_records, is_container
+from .data_formats import parse_data
 from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
-from .line_notes import without_marks
+from .line_prefixes import without_marks
 from .notices import is_notice
 from .outline import read_outline
-from .value_forms import by_rows, is_container
 
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
 _HALF_WORD = re.compile(r"[-+\w.]*")
@@ -47,7 +47,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         ]
         is_known = 2 * sum(map(columns.__contains__, keys)) >= max(1, len(keys))
         if is_known and not (is_lines and _has_pairs(value, columns)):
-            return [by_rows(value)], ""
+            return [columns_as_records(value)], ""
     values: list[Any] = []
     rest = text
     if not is_lines:
@@ -71,7 +71,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         lines += others
     rest = "\n".join(lines)
     data, _ = without_containers(rest)
-    return [by_rows(value) for value in [*values, *data] if is_container(value)], rest
+    return [columns_as_records(value) for value in [*values, *data] if is_container(value)], rest
 
 
 def _has_pairs(value: Any, names: Collection[str]) -> bool:

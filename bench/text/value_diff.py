@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..model import as_text, grouped
+from .columnar import is_container
 from .keys import plain_key
 from .quantities import kind_of, same_value, unit_of
-from .value_forms import is_container
 
 _MOST_LISTS = 1000
 """The most lists with which one is compared that none of them is."""

@@ -9,15 +9,15 @@ from itertools import chain
 from typing import Any
 
 from ..model import grouped, memo
+from .columnar import columns_as_records
 from .decode import decode_strings
 from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_text
+from .keyless_rows import KeylessRows
 from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .quantities import plain_value
 from .records import Pair, container_keys, records_of
-from .row_lines import RowLines
-from .text_records import has_odd_number, says, sure_part, word_of, words_in
-from .value_forms import by_rows
+from .text_records import has_fact, has_odd_number, index_word, required_part, words_in
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30
 """Of so many fields, so many facts are looked for in each one; who asks more often is worth an
@@ -34,7 +34,7 @@ class FieldTable:
     """
 
     def __init__(self, value: Any) -> None:
-        value = by_rows(decode_strings(value))
+        value = columns_as_records(decode_strings(value))
         self._records = list(records_of(value))
         self.containers = frozenset(map(plain_key, container_keys(value)))
         self.names = frozenset().union(*{record.keys for record in self._records}) - {""}
@@ -49,9 +49,9 @@ class FieldTable:
         self._asked = 0
 
     @cached_property
-    def row_lines(self) -> RowLines:
+    def keyless_rows(self) -> KeylessRows:
         """Its records, to find the lines of a text that write them."""
-        return RowLines(self._records, self.fields, self.containers)
+        return KeylessRows(self._records, self.fields, self.containers)
 
     @cached_property
     def _shared_pairs(self) -> set[Pair]:
@@ -75,7 +75,7 @@ class FieldTable:
         record."""
         counts = Counter(record.name for record in self._records)
         alike = grouped(
-            ((record.around, record.keys), number)
+            ((record.ancestors, record.keys), number)
             for number, record in enumerate(self._records)
             if counts[record.name] == 1
         )
@@ -88,14 +88,14 @@ class FieldTable:
         >>> FieldTable([{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"c": 5}]).rows({0})
         ([0], [1])
         """
-        alike = Counter((record.around, record.keys) for record in self._records)
+        alike = Counter((record.ancestors, record.keys) for record in self._records)
         with_field = {self.fields[number].record for number in kept}
         shown, missing = list[int](), set[int]()
         for number, record in enumerate(self._records):
-            if record.keys and alike[record.around, record.keys] > 1:
+            if record.keys and alike[record.ancestors, record.keys] > 1:
                 if number in with_field:
                     shown.append(number)
-                elif missing.isdisjoint(record.around):
+                elif missing.isdisjoint(record.ancestors):
                     missing.add(number)
         return shown, sorted(missing)
 
@@ -103,14 +103,14 @@ class FieldTable:
         """The key of the row in a mapping of rows that a record is, or is inside; "" outside of
         one.
         """
-        numbers = record, *reversed(self._records[record].around)
+        numbers = record, *reversed(self._records[record].ancestors)
         rows = (number for number in numbers if number in self._rows_by_key)
         return next((self._records[number].name for number in rows), "")
 
     @memo
     def identity(self, record: int) -> set[str]:
         """The values that identify a record, with those of the records around it, in small letters."""
-        around = self._records[record].around
+        around = self._records[record].ancestors
         return self._own_identity(record).union(*map(self._own_identity, around))
 
     @cached_property
@@ -118,13 +118,13 @@ class FieldTable:
         """For each identity the numbers of the records that it identifies, and of the records
         inside these.
         """
-        outer = {*chain.from_iterable({record.around for record in self._records})}
+        outer = {*chain.from_iterable({record.ancestors for record in self._records})}
         of_outer = {number: self._own_identity(number) for number in outer}
         return numbers_by_text(
             (identity, number)
             for number, record in enumerate(self._records)
             for identity in self._own_identity(number).union(
-                *map(of_outer.__getitem__, record.around)
+                *map(of_outer.__getitem__, record.ancestors)
             )
         )
 
@@ -135,21 +135,21 @@ class FieldTable:
             (word, number) for _, text, number in self.fields.pairs() for word in words_in(text)
         )
 
-    def of(self, fact: str) -> list[Field]:
+    def fields_with(self, fact: str) -> list[Field]:
         """The fields with a fact, in order."""
-        word, is_large = word_of(fact), len(self.fields) > _LARGE
+        word, is_large = index_word(fact), len(self.fields) > _LARGE
         self._asked += is_large
         if not is_large or self._asked > _FEW_QUESTIONS:
             fields = map(self.fields.__getitem__, listed(self._by_word.get(word)))
-            return [item for item in fields if says(item.text, fact)]
-        part = sure_part(word)
+            return [item for item in fields if has_fact(item.text, fact)]
+        part = required_part(word)
         texts = {
             text for record in self._records for text in record.texts if part in text.casefold()
         }
         saying = {
             text
             for text in texts | self._odd_numbers
-            if word in words_in(text) and says(text, fact)
+            if word in words_in(text) and has_fact(text, fact)
         }
         records = (
             at for at, record in enumerate(self._records) if not saying.isdisjoint(record.texts)
@@ -168,13 +168,13 @@ class FieldTable:
         """
         if fact in self.names or self._is_in_prose(fact):
             return ""
-        fields = self.of(fact)
+        fields = self.fields_with(fact)
         return fields[0].key if fields else ""
 
     def _is_in_prose(self, fact: str) -> bool:
         if is_number(fact):
             return fact in self._prose_numbers
-        return any(says(text, fact) for text in self.prose)
+        return any(has_fact(text, fact) for text in self.prose)
 
     @cached_property
     def _prose_numbers(self) -> frozenset[str]:
@@ -182,7 +182,7 @@ class FieldTable:
 
     def pairs(self, record: int) -> list[Pair]:
         """The keys and values of a record and of the records around it."""
-        around = self._records[record].around
+        around = self._records[record].ancestors
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
 
     def texts_of(self, record: int) -> tuple[str, ...]:
@@ -232,13 +232,13 @@ class FieldTable:
 
         >>> rows = [{"sku": "A-1", "tags": ["new"]}, {"sku": "A-2", "tags": ["new"]}]
         >>> table = FieldTable({"id": "W9", "items": rows, "total": 27})
-        >>> [table.is_meant(item, frozenset({"w9", "a-1"})) for item in table.of("new")]
+        >>> [table.is_meant(item, frozenset({"w9", "a-1"})) for item in table.fields_with("new")]
         [True, False]
-        >>> table.is_meant(table.of("27")[0], frozenset({"a-2"}))
+        >>> table.is_meant(table.fields_with("27")[0], frozenset({"a-2"}))
         True
         """
-        for number in (field.record, *reversed(self._records[field.record].around)):
-            own, around = self._own_identity(number), self._records[number].around
+        for number in (field.record, *reversed(self._records[field.record].ancestors)):
+            own, around = self._own_identity(number), self._records[number].ancestors
             if not own.isdisjoint(identities):
                 return True
             others = identities.difference(*map(self._own_identity, around)) if own else ()
@@ -246,7 +246,7 @@ class FieldTable:
             keys = {*self._records[number].keys}
             if any(
                 field.key in other.keys
-                or (other.around == around and not keys.isdisjoint(other.keys))
+                or (other.ancestors == around and not keys.isdisjoint(other.keys))
                 for other in named
             ):
                 return False
@@ -263,7 +263,7 @@ class FieldTable:
         >>> [table.is_below(record, "water") for record in (1, 2)], table.is_below(2, "all")
         ([True, False], True)
         """
-        numbers = (record, *self._records[record].around)
+        numbers = (record, *self._records[record].ancestors)
         names = {plain_key(self._records[number].name) for number in numbers}
         return plain_key(key) in names or not self.has_container(key)
 
@@ -273,7 +273,7 @@ class FieldTable:
         pairs = chain.from_iterable(map(self.pairs, records))
         return {text: None for name, text in pairs if plain_key(name) == key}
 
-    def says_value(self, text: str) -> bool:
+    def is_value(self, text: str) -> bool:
         """True if a text is the value of a field and not a common word."""
         return text.casefold() in self._values
 
