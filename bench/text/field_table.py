@@ -1,4 +1,8 @@
-"""Fields: the scalars of a structured value, in records."""
+"""The fields of a structured value, as a table that answers which record a value belongs to.
+
+`FieldTable` reads a result once. `kept_fields` and the checks ask it for the fields with a fact, the
+values that identify a record, and the record that another text shows.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,8 @@ from .records import Pair, container_keys, records_of
 from .text_records import has_fact, has_odd_number, index_word, required_part, words_in
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30
-"""Of so many fields, so many facts are looked for in each one; who asks more often is worth an
-index of all words.
-"""
+"""In a value with more fields than this, the first questions for facts read all fields; an index of
+all words is only built for more questions."""
 
 
 class FieldTable:
@@ -38,41 +41,38 @@ class FieldTable:
         self._records = list(records_of(value))
         self.containers = frozenset(map(plain_key, container_keys(value)))
         self.names = frozenset().union(*{record.keys for record in self._records}) - {""}
-        """Every key that has a scalar."""
+        """The keys of scalars."""
 
         self.fields = Fields(self._records)
-        """Every field that has a value, in order."""
+        """The fields that are not empty, in order."""
 
         self.prose = self.fields.prose
-        """The values that are texts and no fields."""
+        """The values that are longer texts, and so no fields."""
 
         self._asked = 0
 
     @cached_property
     def keyless_rows(self) -> KeylessRows:
-        """Its records, to find the lines of a text that write them."""
+        """The search of texts for rows that write the records without keys."""
         return KeylessRows(self._records, self.fields, self.containers)
 
     @cached_property
     def _shared_pairs(self) -> set[Pair]:
-        """The keys and values that several records have."""
+        """The pairs of key and value that several records have."""
         counts = Counter(chain.from_iterable({*record.pairs} for record in self._records))
         return {pair for pair, count in counts.items() if count > 1}
 
     @memo
     def _own_identity(self, number: int) -> set[str]:
-        """The values that identify a record, without those of the records around it and without
-        names of keys.
-        """
+        """The values of a record that identify it, and the key of a keyed row, in small letters."""
         shared, record = self._shared_pairs, self._records[number]
         identifying = [pair for pair in record.pairs if identifies(pair, alone=pair not in shared)]
         texts = {text.casefold() for _, text in identifying} - self._plain_keys
-        return texts | {record.name.casefold()} if number in self._rows_by_key else texts
+        return texts | {record.name.casefold()} if number in self._keyed_rows else texts
 
     @cached_property
-    def _rows_by_key(self) -> frozenset[int]:
-        """The numbers of the records in mappings of rows, each under a key that leads to no other
-        record."""
+    def _keyed_rows(self) -> frozenset[int]:
+        """The numbers of the rows that have a key of their own, as in `{"W1": {…}, "W2": {…}}`."""
         counts = Counter(record.name for record in self._records)
         alike = grouped(
             ((record.ancestors, record.keys), number)
@@ -82,8 +82,10 @@ class FieldTable:
         return frozenset(number for rows in alike.values() if len(rows) > 1 for number in rows)
 
     def rows(self, kept: Collection[int]) -> tuple[list[int], list[int]]:
-        """The numbers of the rows (records with the keys of another one beside them) that have one of
-        some fields, and of those that have none, without those inside such rows.
+        """The numbers of the rows with one of the `kept` fields, and of those without any.
+
+        A row is a record with the same keys as a sibling. Rows nested in a missing row are not
+        counted.
 
         >>> FieldTable([{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"c": 5}]).rows({0})
         ([0], [1])
@@ -100,37 +102,35 @@ class FieldTable:
         return shown, sorted(missing)
 
     def row_key(self, record: int) -> str:
-        """The key of the row in a mapping of rows that a record is, or is inside; "" outside of
-        one.
-        """
-        numbers = record, *reversed(self._records[record].ancestors)
-        rows = (number for number in numbers if number in self._rows_by_key)
-        return next((self._records[number].name for number in rows), "")
+        """The key of the innermost keyed row that a record is, or is nested in; "" without one."""
+        for number in (record, *reversed(self._records[record].ancestors)):
+            if number in self._keyed_rows:
+                return self._records[number].name
+        return ""
 
     @memo
     def identity(self, record: int) -> set[str]:
-        """The values that identify a record, with those of the records around it, in small letters."""
-        around = self._records[record].ancestors
-        return self._own_identity(record).union(*map(self._own_identity, around))
+        """The values that identify a record or one of its ancestors, in small letters."""
+        ancestors = self._records[record].ancestors
+        return self._own_identity(record).union(*map(self._own_identity, ancestors))
 
     @cached_property
     def records_of_identity(self) -> Numbers:
-        """For each identity the numbers of the records that it identifies, and of the records
-        inside these.
-        """
-        outer = {*chain.from_iterable({record.ancestors for record in self._records})}
-        of_outer = {number: self._own_identity(number) for number in outer}
+        """The numbers of the records that a value identifies, and of the records nested in these, by
+        the value."""
+        all_ancestors = {*chain.from_iterable({record.ancestors for record in self._records})}
+        identities = {number: self._own_identity(number) for number in all_ancestors}
         return numbers_by_text(
             (identity, number)
             for number, record in enumerate(self._records)
             for identity in self._own_identity(number).union(
-                *map(of_outer.__getitem__, record.ancestors)
+                *map(identities.__getitem__, record.ancestors)
             )
         )
 
     @cached_property
     def _by_word(self) -> Numbers:
-        """The numbers of the fields by the words and numbers in them."""
+        """The numbers of the fields by each word and number in them."""
         return numbers_by_text(
             (word, number) for _, text, number in self.fields.pairs() for word in words_in(text)
         )
@@ -139,26 +139,32 @@ class FieldTable:
         """The fields with a fact, in order."""
         word, is_large = index_word(fact), len(self.fields) > _LARGE
         self._asked += is_large
-        if not is_large or self._asked > _FEW_QUESTIONS:
-            fields = map(self.fields.__getitem__, listed(self._by_word.get(word)))
-            return [item for item in fields if has_fact(item.text, fact)]
+        if is_large and self._asked <= _FEW_QUESTIONS:
+            return self._read_fields_with(fact, word)
+        fields = map(self.fields.__getitem__, listed(self._by_word.get(word)))
+        return [field for field in fields if has_fact(field.text, fact)]
+
+    def _read_fields_with(self, fact: str, word: str) -> list[Field]:
+        """`fields_with` without the index."""
         part = required_part(word)
         texts = {
             text for record in self._records for text in record.texts if part in text.casefold()
         }
-        saying = {
+        with_fact = {
             text
-            for text in texts | self._odd_numbers
+            for text in texts | self._texts_with_odd_numbers
             if word in words_in(text) and has_fact(text, fact)
         }
-        records = (
-            at for at, record in enumerate(self._records) if not saying.isdisjoint(record.texts)
-        )
-        return [item for at in records for item in self.fields.of_record(at) if item.text in saying]
+        fields: list[Field] = []
+        for number, record in enumerate(self._records):
+            if not with_fact.isdisjoint(record.texts):
+                of_record = self.fields.of_record(number)
+                fields += (field for field in of_record if field.text in with_fact)
+        return fields
 
     @cached_property
-    def _odd_numbers(self) -> set[str]:
-        """The texts with a number in an unusual spelling."""
+    def _texts_with_odd_numbers(self) -> set[str]:
+        """The values with a number in a spelling that `required_part` does not find."""
         return {text for record in self._records for text in record.texts if has_odd_number(text)}
 
     @memo
@@ -181,75 +187,77 @@ class FieldTable:
         return frozenset().union(*map(numbers_in, self.prose))
 
     def pairs(self, record: int) -> list[Pair]:
-        """The keys and values of a record and of the records around it."""
-        around = self._records[record].ancestors
-        return [pair for number in (record, *around) for pair in self._records[number].pairs]
+        """The keys and values of a record and of its ancestors."""
+        ancestors = self._records[record].ancestors
+        return [pair for number in (record, *ancestors) for pair in self._records[number].pairs]
 
     def texts_of(self, record: int) -> tuple[str, ...]:
-        """The values of a record, without the records around it."""
+        """The values of a record, without those of its ancestors."""
         return self._records[record].texts
 
     def is_shared(self, field: Field) -> bool:
-        """True if another record has the same value under the same key, so that the value does not
-        identify its record.
-        """
-        return (field.key, field.text) in self._shared_pairs and bool(self._is_named[field.record])
+        """True if another record has the same value under the same key, and some value identifies the
+        record of the field."""
+        is_shared = (field.key, field.text) in self._shared_pairs
+        return is_shared and bool(self._has_identity[field.record])
 
     def is_nameless(self, field: Field) -> bool:
-        """True if a field has no other value in its record that identifies the record, among all of
-        them."""
+        """True if no other value identifies the record of a field. A value that is in the ancestors of
+        all records does not identify one."""
         text = field.text.casefold()
         if text in self.records_of_identity:
-            return self.identity(field.record) - self._of_all <= {text}
-        return not self._is_named[field.record]
+            return self.identity(field.record) - self._identities_of_all <= {text}
+        return not self._has_identity[field.record]
 
     @cached_property
-    def _of_all(self) -> frozenset[str]:
-        """The identities of a record with all others inside it."""
-        named, most = self.records_of_identity, len(self._records)
-        return frozenset(text for text, of in named.items() if len(listed(of)) == most)
+    def _identities_of_all(self) -> frozenset[str]:
+        """The values that identify every record, since all are nested in theirs."""
+        numbers_by_identity, most = self.records_of_identity.items(), len(self._records)
+        return frozenset(
+            text for text, numbers in numbers_by_identity if len(listed(numbers)) == most
+        )
 
     @cached_property
-    def _is_named(self) -> bytearray:
+    def _has_identity(self) -> bytearray:
         """For each record 1 if some value identifies it, else 0."""
-        named = bytearray(len(self._records))
+        flags = bytearray(len(self._records))
         for number in chain.from_iterable(map(listed, self.records_of_identity.values())):
-            named[number] = 1
-        return named
+            flags[number] = 1
+        return flags
 
     def has_key(self, key: str) -> bool:
         """True if the value has a scalar under a key, ignoring case."""
         return plain_key(key) in self._plain_keys
 
     def records_named(self, identity: str) -> list[int]:
-        """The numbers of the records that an identity identifies."""
+        """The numbers of the records that a value identifies, and of those nested in them."""
         return listed(self.records_of_identity.get(identity))
 
-    def is_meant(self, field: Field, identities: frozenset[str]) -> bool:
-        """False for a field of a record that none of some identities names, but perhaps those of the
-        records around it, if they name a record with its key, another one beside its record, or one
-        beside the row that it is inside.
+    def may_belong(self, field: Field, identities: frozenset[str]) -> bool:
+        """True unless the identities in a text name another record that the value would belong to.
+
+        A text with "A-1" and "new" does not state the value "new" of A-2. Another record counts if
+        it has the key of the field, or is a sibling of the record or of the row that this is in.
 
         >>> rows = [{"sku": "A-1", "tags": ["new"]}, {"sku": "A-2", "tags": ["new"]}]
         >>> table = FieldTable({"id": "W9", "items": rows, "total": 27})
-        >>> [table.is_meant(item, frozenset({"w9", "a-1"})) for item in table.fields_with("new")]
+        >>> [table.may_belong(field, frozenset({"w9", "a-1"})) for field in table.fields_with("new")]
         [True, False]
-        >>> table.is_meant(table.fields_with("27")[0], frozenset({"a-2"}))
+        >>> table.may_belong(table.fields_with("27")[0], frozenset({"a-2"}))
         True
         """
         for number in (field.record, *reversed(self._records[field.record].ancestors)):
-            own, around = self._own_identity(number), self._records[number].ancestors
-            if not own.isdisjoint(identities):
+            own_identity, ancestors = self._own_identity(number), self._records[number].ancestors
+            if not own_identity.isdisjoint(identities):
                 return True
-            others = identities.difference(*map(self._own_identity, around)) if own else ()
-            named = (self._records[at] for item in others for at in self.records_named(item))
+            if not own_identity:
+                continue
             keys = {*self._records[number].keys}
-            if any(
-                field.key in other.keys
-                or (other.ancestors == around and not keys.isdisjoint(other.keys))
-                for other in named
-            ):
-                return False
+            for identity in identities.difference(*map(self._own_identity, ancestors)):
+                for other in map(self._records.__getitem__, self.records_named(identity)):
+                    is_sibling = other.ancestors == ancestors and not keys.isdisjoint(other.keys)
+                    if is_sibling or field.key in other.keys:
+                        return False
         return True
 
     def has_container(self, key: str) -> bool:
@@ -257,7 +265,7 @@ class FieldTable:
         return plain_key(key) in self.containers
 
     def is_below(self, record: int, key: str) -> bool:
-        """True if a key leads to a record, or to one around it; also if it leads to none.
+        """True if a record or one of its ancestors is under a key; also if no mapping or list is.
 
         >>> table = FieldTable({"water": {"max": 5}, "power": {"max": 9}})
         >>> [table.is_below(record, "water") for record in (1, 2)], table.is_below(2, "all")
@@ -268,19 +276,21 @@ class FieldTable:
         return plain_key(key) in names or not self.has_container(key)
 
     def values(self, records: Sequence[int], key: str) -> dict[str, None]:
-        """The distinct values under a key in some records, or in records around them, in order."""
+        """The distinct values under a key in some records and their ancestors, in order."""
         key = plain_key(key)
         pairs = chain.from_iterable(map(self.pairs, records))
         return {text: None for name, text in pairs if plain_key(name) == key}
 
     def is_value(self, text: str) -> bool:
-        """True if a text is the value of a field and not a common word."""
+        """True if a text is the value of a field."""
         return text.casefold() in self._values
 
-    def best_records(self, pairs: Collection[Pair], around: frozenset[str]) -> list[int]:
-        """The numbers of the records that agree with most of some pairs. If the pairs identify
-        records, only these count: those that most of the values `around` name, then those with
-        most of the identities.
+    def best_records(self, pairs: Collection[Pair], ancestor_values: frozenset[str]) -> list[int]:
+        """The numbers of the records that have most of the pairs of a record in a text.
+
+        If the text names records, only these count: first those that most of the values of the
+        ancestors in the text identify, then those that most of the pairs do. If no ancestor names a
+        record, the records that have all pairs win.
 
         >>> rows = [{"sku": "A-1", "qty": 12}, {"sku": "A-2", "qty": 15}]
         >>> table = FieldTable({"id": "W9", "items": rows})
@@ -288,42 +298,55 @@ class FieldTable:
         [1]
         """
         distinct = {(plain_key(key), plain_value(text)): text.casefold() for key, text in pairs}
-        texts = around.union(distinct.values())
-        identities = texts & self.records_of_identity.keys()
-        named = {number for item in identities for number in self.records_named(item)}
-        keys = {key for key, _ in distinct}
-        within = Counter(
-            number
-            for item in identities & around
-            for number in self.records_named(item)
-            if not any(
-                text.casefold() == item and key in keys and (key, plain_value(text)) not in distinct
-                for key, text in self._plain_pairs(number)
-            )  # the pairs name another one
-        )
-        itself = Counter(
+        identities = ancestor_values.union(distinct.values()) & self.records_of_identity.keys()
+        by_ancestors = self._named_by_ancestors(identities & ancestor_values, distinct)
+        by_pairs = Counter(
             number
             for pair, text in distinct.items()
             if text in identities
             for number in self._records_of_pair.get(pair, ())
         )
-        most_named = max(((within[number], itself[number]) for number in named), default=None)
-        named = {number for number in named if (within[number], itself[number]) == most_named}
+        named = {number for identity in identities for number in self.records_named(identity)}
+        names = {number: (by_ancestors[number], by_pairs[number]) for number in named}
+        most_names = max(names.values(), default=None)
         agreeing = Counter(
-            {number: len(distinct.keys() & self._pairs_compared(number)) for number in named}
+            {
+                number: len(distinct.keys() & self._comparable_pairs(number))
+                for number in named
+                if names[number] == most_names
+            }
         )
-        for pair in distinct if not named else ():
-            agreeing.update(self._records_of_pair.get(pair, ()))
+        if not named:
+            for pair in distinct:
+                agreeing.update(self._records_of_pair.get(pair, ()))
         most = max(agreeing.values(), default=0)
-        if most < len(distinct) and not within:
-            having = [{*self._records_of_pair.get(pair, ())} for pair in distinct]
-            if have_all := set.intersection(*having):
-                return sorted(have_all)
+        if most < len(distinct) and not by_ancestors:
+            with_pair = [{*self._records_of_pair.get(pair, ())} for pair in distinct]
+            if with_all := set.intersection(*with_pair):
+                return sorted(with_all)
         return sorted(number for number, count in agreeing.items() if count == most)
+
+    def _named_by_ancestors(
+        self, identities: frozenset[str], pairs: Collection[Pair]
+    ) -> Counter[int]:
+        """For each record by how many of some identities the ancestors in a text name it. An identity
+        does not name a record that has it under a key where the `pairs` have another value."""
+        keys = {key for key, _ in pairs}
+        return Counter(
+            number
+            for identity in identities
+            for number in self.records_named(identity)
+            if not any(
+                text.casefold() == identity
+                and key in keys
+                and (key, plain_value(text)) not in pairs
+                for key, text in self._plain_pairs(number)
+            )
+        )
 
     @cached_property
     def _plain_keys(self) -> frozenset[str]:
-        """Every key in the form for comparison, including the empty one."""
+        """The keys of scalars as `plain_key` spells them, including the empty one."""
         sets_of_keys = {record.keys for record in self._records}
         return frozenset(map(plain_key, chain.from_iterable(sets_of_keys)))
 
@@ -334,13 +357,14 @@ class FieldTable:
     def _plain_pairs(self, number: int) -> Iterator[Pair]:
         return ((plain_key(key), text) for key, text in self._records[number].pairs)
 
-    def _pairs_compared(self, number: int) -> frozenset[Pair]:
-        """The keys and values of a record in the form for comparison."""
+    def _comparable_pairs(self, number: int) -> frozenset[Pair]:
+        """The keys and values of a record as `plain_key` and `plain_value` spell them."""
         return frozenset((key, plain_value(text)) for key, text in self._plain_pairs(number))
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:
+        """The numbers of the records by each of their comparable pairs."""
         numbers = range(len(self._records))
         return grouped(
-            (pair, number) for number in numbers for pair in self._pairs_compared(number)
+            (pair, number) for number in numbers for pair in self._comparable_pairs(number)
         )
