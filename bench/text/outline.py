@@ -1,4 +1,8 @@
-"""Outlines: data as lines of keys and values below headings and bullets, with tables, or as tags."""
+"""Outlines: data that a text writes as lines of keys and values, below headings and bullets.
+
+`read_outline` makes mappings and lists of such lines, of the tables among them (`tables`), and of
+XML tags. `layouts` uses it for what is neither JSON nor YAML.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ _IN_SECTION = re.compile(r"\[([^\[\]=]+)\]\s+(?=[^\s:=])")
 _KEY = re.compile(
     r"(?:(?<=[\s,;|/({])|^)[\"'`*]*([\[$A-Za-z_][\w .\[\]$-]{0,80}?)[\"'`*:]{0,4}?\s{0,9}(?:=>|->|→|[:=])(?:\s+|$|(?=[^\s:/=]))"
 )
-"""Matches a key, perhaps behind other words, and the sign behind it."""
+"""Matches a key, perhaps with words in front, and the sign behind it."""
 
 _DATA = re.compile(r"[{\[]\s*[\"'{\[]")
 """Matches the beginning of JSON."""
@@ -31,27 +35,26 @@ _IN_BRACKETS = re.compile(r"(?<=\w)\[[\"']([^\"'\[\]]+)[\"']\]")
 _TAGS = re.compile(r"([^<>]*)(<[A-Za-z_].*>)([^<>]*)", re.DOTALL)
 _DEEPEST, _BULLET_DEPTH, _MOST_DEPTH, _NEAR = 1000.0, 0.5, 60, 160
 _ENDS, _MARKS = " \t,;|/({", "\"'`*"
-_APART = frozenset(["", *",;|/({"])
-"""The signs before a key that need not be known."""
+_SEPARATORS = frozenset(["", *",;|/({"])
+"""The signs behind which a word may be a key although the data have no such key."""
 
-
-_TO_DATA = frozenset(",:=>→")
-"""The signs before JSON that is a value of its line, and not quoted in one."""
+_BEFORE_VALUE = frozenset(",:=>→")
+"""The signs behind which JSON is a value of the line."""
 
 
 class Outline(NamedTuple):
-    """The value that a text outlines, and its lines that do not belong to it."""
+    """The value of an outline, and the lines of the text that do not belong to it."""
 
     value: Any
     rest: list[str]
 
 
 def read_outline(text: str, names: Iterable[str]) -> Outline:
-    """The data that a text outlines, with some `names` of scalars; scalars as texts. Linear in the
-    text.
+    """The data that a text writes as an outline. `names` are the known keys of scalars.
 
-    A name that comes again begins the next record, or a list if it is next to itself. Any heading,
-    and words before the first name of a line, name what follows; they are in the rest too.
+    A key that comes again begins the next record; directly behind itself it is a list. A heading, and
+    words before the first key of a line, are the key of what follows, and are in the rest too.
+    Scalars are texts. Linear in the text.
 
     >>> names = "id", "status", "size", "all ok"
     >>> read_outline("Found:\\n- id: W1\\n  items:\\n    - size: 5\\n- id: W2, all ok: yes", names)
@@ -75,10 +78,10 @@ def read_outline(text: str, names: Iterable[str]) -> Outline:
 
 
 class _Branch:
-    """A part of an outline: the values under keys below a line, or in it.
+    """A mapping or list of an outline while it is read: its keys and items, in order.
 
-    With `depth` -1 it takes every line; lines that belong to it are indented by `inner` or more, or
-    like the first one, which is below `depth`.
+    The lines that belong to it are indented by at least `inner`. Without `inner` the first line that
+    is indented by more than `depth` decides.
     """
 
     def __init__(self, depth: float, inner: float | None = None) -> None:
@@ -86,100 +89,107 @@ class _Branch:
         self.items: list[tuple[str, Any]] = []
 
     def takes(self, depth: float) -> bool:
-        """True if a line that is indented so deep belongs to it."""
+        """True if a line with this indentation belongs to it."""
         if self._inner is None and depth > self._depth:
             self._inner = depth
         return self._inner is not None and depth >= self._inner
 
     def value(self) -> Any:
-        """Its content as a mapping, or as a list if it has bullets, or one key for all."""
-        items = [(k, it.value() if isinstance(it, _Branch) else it) for k, it in self.items]
+        """Its items as a list if all have the same bullet or layout word as their key, else as a
+        mapping, or as a list of mappings if keys come again."""
+        items = [
+            (key, item.value() if isinstance(item, _Branch) else item) for key, item in self.items
+        ]
         keys = [key for key, _ in items]
         if not items:
             return ""
         if keys == [""]:
             return items[0][1]
-        if len({*keys}) == 1 and (len(keys) > 1 or keys == ["-"]) and _is_sign(keys[0]):
+        if len({*keys}) == 1 and (len(keys) > 1 or keys == ["-"]) and _is_layout_key(keys[0]):
             return [item for _, item in items]
         records: list[dict[str, Any]] = [{}]
-        repeated: set[str] = set()  # in the last record
+        keys_of_lists: set[str] = set()  # in the last record
         for key, item in items:
             record = records[-1]
-            is_known, is_next = key in record, key == next(reversed(record), None)
-            if is_known and not is_next and not isinstance(item, dict | list):
+            is_repeated, is_adjacent = key in record, key == next(reversed(record), None)
+            if is_repeated and not is_adjacent and not isinstance(item, dict | list):
                 records.append({key: item})
-                repeated.clear()
-            elif key in repeated:
+                keys_of_lists.clear()
+            elif key in keys_of_lists:
                 record[key].append(item)
-            elif is_known:
+            elif is_repeated:
                 record[key] = [record[key], item]
-                repeated.add(key)
+                keys_of_lists.add(key)
             else:
                 record[key] = item
         return records[0] if len(records) == 1 else records
 
 
-def _is_sign(key: str) -> bool:
-    """True for a key that only says that a part follows."""
+def _is_layout_key(key: str) -> bool:
+    """True for a bullet, and for a key such as `item` that only says that a part follows."""
     return all(map(is_layout_word, words_of_key(key)))
 
 
 class _Reader:
-    """A reader of one outline."""
+    """A reader of one outline. The last of its open branches takes the next line; branches that do
+    not reach so far are closed before."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names, self._keys = names, frozenset(map(words_of_key, names))
         self._words = frozenset(word for key in self._keys for word in key)
         self._root = _Branch(-1, -1)
         self._branches = [self._root]
-        self._paths: dict[str, _Branch] = {}
+        self._sections_by_path: dict[str, _Branch] = {}
         self._rest: list[str] = []
 
     def read(self, text: str) -> Outline:
         """The outline of a text."""
         parts = [part for part in parts_of(text, self._names) if part]
         depths = (_depth(part) if isinstance(part, str) else _DEEPEST for part in parts[1:])
-        for part, after in zip(parts, [*depths, -1.0], strict=False):
+        for part, next_depth in zip(parts, [*depths, -1.0], strict=False):
             if isinstance(part, Grid):
                 self._add("", part.records(SCALARS))
-            elif not self._read(part, after):
+            elif not self._read_line(part, next_depth):
                 self._rest.append(part)
         return Outline(self._root.value(), self._rest)
 
     def read_tags(self, before: str, text: str, after: str) -> Outline:
-        """The texts and parts of tags, each under its name, with the words around them; unknown
-        names are in the rest. Raises NothingParsed if the tags are not in pairs."""
+        """The value of a text of XML tags, each tag under its name. In the rest are the words before
+        and after the tags, and names that the data do not have.
+
+        Raises NothingParsed if the tags are not in pairs.
+        """
         if "<!" in text:
             raise NothingParsed
         try:
             root = ElementTree.fromstring(f"<item>{text}</item>")
-            value = self._in_tag(root)
+            value = self._value_of_tag(root)
         except (ElementTree.ParseError, ValueError, RecursionError):
             raise NothingParsed from None
         names = (name for tag in root.iter() for name in (tag.tag, *tag.attrib))
-        own = [name for name in names if not all(map(self._is_known, words_of_key(name)))]
-        own += (tag.tag for tag in root.iter() if len(tag) and self._knows(tag.tag))
-        rest = [*before.split("\n"), *dict.fromkeys(own), *after.split("\n")]
+        other_names = [name for name in names if not all(map(self._is_known, words_of_key(name)))]
+        other_names += (tag.tag for tag in root.iter() if len(tag) and self._is_key(tag.tag))
+        rest = [*before.split("\n"), *dict.fromkeys(other_names), *after.split("\n")]
         return Outline(value, [*filter(str.strip, rest)])
 
-    def _in_tag(self, tag: ElementTree.Element) -> Any:
-        """The text or the parts of a tag; parts such as `<item>` are those of a list."""
+    def _value_of_tag(self, tag: ElementTree.Element) -> Any:
+        """The text of a tag, or its attributes and inner tags; tags such as `<item>` are a list."""
         branch = _Branch(0)
         branch.items += ((key, SCALARS.get(text, text)) for key, text in tag.attrib.items())
-        for part in tag:
-            is_item = in_vocabulary(part.tag.casefold(), "units") and not (
-                len(part) or self._knows(part.tag)
-            )
-            branch.items.append(("-" if is_item else part.tag, self._in_tag(part)))
-        around = "".join(filter(None, (tag.text, *(part.tail for part in tag)))).strip()
+        for inner in tag:
+            is_unit = in_vocabulary(inner.tag.casefold(), "units")
+            is_item = is_unit and not (len(inner) or self._is_key(inner.tag))
+            branch.items.append(("-" if is_item else inner.tag, self._value_of_tag(inner)))
+        text = "".join(filter(None, (tag.text, *(inner.tail for inner in tag)))).strip()
         if not branch.items:
-            return SCALARS.get(around, around)
-        if around:
+            return SCALARS.get(text, text)
+        if text:
             raise NothingParsed
         return branch.value()
 
     def _add(self, key: str, item: Any) -> None:
-        """Add an item under a key; those under one path with a number are one record."""
+        """Add an item to the last branch. Items under one path with a number, such as `items[0].id`
+        and `items[0].size`, make one record."""
         path, _, last = key.rpartition(".")
         items = self._branches[-1].items
         if not any(map(str.isdigit, path)):
@@ -196,142 +206,156 @@ class _Reader:
             self._branches.append(branch)
 
     def _open_heading(self, key: str, depth: float, inner: float | None = None) -> None:
-        """Open the part below a key, which may be words of the text's own."""
+        """Open a branch under a key that the data may not have, so that it is in the rest too."""
         self._open(key, depth, inner)
         self._rest.append(key)
 
     def _open_section(self, key: str, depth: float) -> None:
-        """Open the part of a heading; a path leads to the same part again."""
-        if key in self._paths:
-            self._branches.append(self._paths[key])
+        """Open the branch of a section heading; the same dotted path opens the same branch again."""
+        if key in self._sections_by_path:
+            self._branches.append(self._sections_by_path[key])
             return
         self._open(key, depth, depth + 1)
         if "." in key:
-            self._paths[key] = self._branches[-1]
+            self._sections_by_path[key] = self._branches[-1]
 
-    def _move_to(self, depth: float) -> None:
+    def _close_branches(self, depth: float) -> None:
+        """Close the branches that a line with this indentation does not belong to."""
         while len(self._branches) > 1 and not self._branches[-1].takes(depth):
             self._branches.pop()
 
-    def _read(self, line: str, after: float) -> bool:
-        """Read a line, with the depth of the next one; False for one without a known key."""
+    def _read_line(self, line: str, next_depth: float) -> bool:
+        """Read a line, given the depth of the next one. False if it belongs in the rest."""
         body = line.lstrip()
         if len(body) <= _NEAR and (section := _SECTION.fullmatch(body)):
             key, level = section[1] or section[3], len(section[2] or "") - _DEEPEST
-            self._move_to(level)
+            self._close_branches(level)
             self._open_section(key, level)
-            return self._knows(key)
+            return self._is_key(key)
         bullets: list[int] = []
-        at = len(line) - len(body)
-        while bullet := _BULLET.match(line, at):
-            bullets.append(at)
-            at = bullet.end()
-        body = line[at:]
-        section = _IN_SECTION.match(body)
-        label, pairs = self._pairs(
-            _IN_BRACKETS.sub(r".\1", body[section.end() if section else 0 :])
-        )
-        if section and pairs:
-            label = section[1]
+        indent = len(line) - len(body)
+        while bullet := _BULLET.match(line, indent):
+            bullets.append(indent)
+            indent = bullet.end()
+        body = line[indent:]
+        label, pairs = self._label_and_pairs(body)
         is_heading = body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
-            sign, _, item = body.partition(": ")
-            if item and in_vocabulary(sign.casefold(), "units"):
-                return self._add_item(at, item)
+            word, _, item = body.partition(": ")
+            if item and in_vocabulary(word.casefold(), "units"):
+                return self._add_item(indent, item)
             return bool(bullets) and self._add_item(bullets[0], body)
-        self._move_to(bullets[0] + _BULLET_DEPTH if bullets else at)
-        for bullet_at in bullets:
-            self._open("-", bullet_at + _BULLET_DEPTH, bullet_at + 1)
-        for number, (key, value) in enumerate([(label, None)] * bool(label) + pairs):
-            is_last = number == len(pairs) - (not label)
+        self._close_branches(bullets[0] + _BULLET_DEPTH if bullets else indent)
+        for bullet_indent in bullets:
+            self._open("-", bullet_indent + _BULLET_DEPTH, bullet_indent + 1)
+        if label:
+            self._open_heading(label, indent, indent + 1)
+        for number, (key, value) in enumerate(pairs, 1):
             if value is None:
-                self._open_heading(key, at, at + 1)
-            elif value or not is_last or after <= at:
+                self._open_heading(key, indent, indent + 1)
+            elif value or number < len(pairs) or next_depth <= indent:
                 self._add(key, SCALARS.get(value, value) if isinstance(value, str) else value)
             else:
-                self._open_heading(key, at if after > at else at - _BULLET_DEPTH)
-        if is_heading:
-            self._open(body[:-1], at if after > at else at - _BULLET_DEPTH)
+                self._open_heading(key, indent)
+        if is_heading:  # to which lines at the same depth belong, too
+            self._open(body[:-1], indent if next_depth > indent else indent - _BULLET_DEPTH)
         return not is_heading
 
-    def _add_item(self, at: int, body: str) -> bool:
-        """Add an item of a list of texts; False for one below no key."""
-        self._move_to(at + _BULLET_DEPTH)
+    def _add_item(self, indent: int, text: str) -> bool:
+        """Add a text to the list of the open branch; False if no branch is open."""
+        self._close_branches(indent + _BULLET_DEPTH)
         if self._branches[-1] is self._root:
             return False
-        self._add("-", body)
+        self._add("-", text)
         return True
 
-    def _pairs(self, line: str) -> tuple[str, list[tuple[str, Any]]]:
-        """The words before the first pair in a line, and its keys with the JSON or the words after
-        each: None if a key follows, "" at the end. Without a known key there are none."""
-        found: list[tuple[str, int, int]] = []
-        data: dict[int, Any] = {}  # by its place in the line
-        at, limit = 0, _start_of_data(line)
-        while match := _KEY.search(line, at, limit):
-            key, start, at = match[1], match.start(1), match.end()
-            if string := _STRING.match(line, at):
-                at = string.end()
-            elif read := _data_at(line, at):
-                data[at], at = read
-                limit = _start_of_data(line, at)
-            is_apart = line[max(0, start - _NEAR) : start].rstrip(" " + _MARKS)[-1:] in _APART
-            if not (start == 0 or self._knows(key) or is_apart):
-                short = self._known_end(key)
-                start, key = start + len(key) - len(short), short
-            if key:
-                found.append((key, start, match.end()))
-        is_cut = line[:limit].rstrip()[-1:] in _TO_DATA and limit < len(line)
-        if is_cut or not any(self._knows(key) for key, _, _ in found):
+    def _label_and_pairs(self, line: str) -> tuple[str, list[tuple[str, Any]]]:
+        """The words before the first key of a line ("" for none), and its pairs of key and value.
+
+        A value is a text or JSON. It is None if the next key follows directly, and "" at the end of
+        the line. Without a known key there are no pairs.
+        """
+        section = _IN_SECTION.match(line)
+        line = _IN_BRACKETS.sub(r".\1", line[section.end() if section else 0 :])
+        keys, data = self._keys_in(line)
+        if not keys:
             return "", []
-        label = line[: found[0][1]].strip(_ENDS + _MARKS)
-        ends = [*(start for _, start, _ in found[1:]), len(line)]
+        label = line[: keys[0][1]].strip(_ENDS + _MARKS)
+        ends = [*(start for _, start, _ in keys[1:]), len(line)]
         pairs: list[tuple[str, Any]] = []
-        for (key, _, begin), end in zip(found, ends, strict=True):
+        for (key, _, begin), end in zip(keys, ends, strict=True):
             value = line[begin:end].strip(" \t" if end == len(line) else _ENDS)
             if begin in data:
                 pairs.append((key, data[begin]))
             elif end < len(line) and not value.strip(_MARKS):
                 pairs.append((key, None))
             else:
-                pairs.append((key, _bare(value)))
-        if not label and pairs[0][1] is None and not self._knows(pairs[0][0]):
+                pairs.append((key, _unquoted(value)))
+        if not label and pairs[0][1] is None and not self._is_key(pairs[0][0]):
             label = pairs.pop(0)[0]
+        if section:
+            return section[1], pairs
         return ("", pairs) if means_every_record(label) else (label, pairs)
 
-    def _known_end(self, key: str) -> str:
-        """The longest end of some words that is a known key; "" without one."""
-        words = key.split(" ")
-        ends = (" ".join(words[at:]) for at in range(1, len(words)))
-        return next(filter(self._knows, ends), "")
+    def _keys_in(self, line: str) -> tuple[list[tuple[str, int, int]], dict[int, Any]]:
+        """The keys of a line as (key, start, end with its sign), and the JSON behind them by its
+        start. No keys if none is known, or if JSON is truncated."""
+        keys: list[tuple[str, int, int]] = []
+        data: dict[int, Any] = {}
+        position, limit = 0, _start_of_data(line)
+        while match := _KEY.search(line, position, limit):
+            key, start, position = match[1], match.start(1), match.end()
+            if string := _STRING.match(line, position):
+                position = string.end()
+            elif parsed := _data_at(line, position):
+                data[position], position = parsed
+                limit = _start_of_data(line, position)
+            sign_before = line[max(0, start - _NEAR) : start].rstrip(" " + _MARKS)[-1:]
+            if start > 0 and sign_before not in _SEPARATORS and not self._is_key(key):
+                known = self._known_end(key)
+                start, key = start + len(key) - len(known), known
+            if key:
+                keys.append((key, start, match.end()))
+        is_cut = limit < len(line) and line[:limit].rstrip()[-1:] in _BEFORE_VALUE
+        has_known = any(self._is_key(key) for key, _, _ in keys)
+        return (keys, data) if has_known and not is_cut else ([], {})
 
-    def _knows(self, key: str) -> bool:
-        """True for a key, perhaps at the end of a path."""
-        return any(words_of_key(it) in self._keys for it in (key, key.rpartition(".")[2]))
+    def _known_end(self, words: str) -> str:
+        """The longest end of some words that is a key of the data: "the unit price" may end with
+        `unit price`; "" without one."""
+        parts = words.split(" ")
+        ends = (" ".join(parts[first:]) for first in range(1, len(parts)))
+        return next(filter(self._is_key, ends), "")
+
+    def _is_key(self, key: str) -> bool:
+        """True if the data have a key, or the last part of a dotted path."""
+        last = key.rpartition(".")[2]
+        return words_of_key(key) in self._keys or words_of_key(last) in self._keys
 
     def _is_known(self, word: str) -> bool:
+        """True for a word of a key, perhaps in the singular, and for a layout word."""
         return word in self._words or f"{word}s" in self._words or is_layout_word(word)
 
 
-def _start_of_data(line: str, at: int = 0) -> int:
-    """The first place of JSON in a line, from one on; the end of the line without any."""
-    data = _DATA.search(line, at)
+def _start_of_data(line: str, position: int = 0) -> int:
+    """The start of the first JSON in a line from a position on; the end of the line without any."""
+    data = _DATA.search(line, position)
     return data.start() if data else len(line)
 
 
-def _data_at(line: str, at: int) -> tuple[Any, int] | None:
-    """The JSON at a place in a line, and the place after it; None without any."""
-    if line.startswith(("[]", "{}"), at):
-        return [], at + 2
-    if line[at : at + 1] in ("[", "{"):
+def _data_at(line: str, position: int) -> tuple[Any, int] | None:
+    """The JSON at a position of a line, and its end; None without any."""
+    if line.startswith(("[]", "{}"), position):
+        return [], position + 2
+    if line[position : position + 1] in ("[", "{"):
         with suppress(NothingParsed):
-            value, chars = parse_prefix(line[at:])
-            return value, at + chars
+            value, chars = parse_prefix(line[position:])
+            return value, position + chars
     return None
 
 
-def _bare(value: str) -> str:
-    """A value without the bracket that ends its record, and without quotation marks around it."""
+def _unquoted(value: str) -> str:
+    """A value without quotation marks around it, and without the bracket that ends its record."""
     for opening, closing in ("()", "{}"):
         if value.rstrip(",;").endswith(closing) and opening not in value:
             value = value.rstrip(",;")[:-1]
@@ -340,15 +364,13 @@ def _bare(value: str) -> str:
 
 
 def means_every_record(key: str) -> bool:
-    """True for words by which a text says that what follows is true of every record."""
+    """True for a key such as `shared by all`: every record has the values that follow."""
     words = words_of_key(key)
-    of_all = [in_vocabulary(word, "every") for word in words]
-    return any(of_all) and all(
-        it or is_filler_word(word) for it, word in zip(of_all, words, strict=True)
-    )
+    all_words = [word for word in words if in_vocabulary(word, "every")]
+    return bool(all_words) and all(word in all_words or is_filler_word(word) for word in words)
 
 
 def _depth(line: str) -> float:
-    """The depth of a line; a bullet counts as half a blank."""
+    """The indentation of a line; a bullet counts as half a blank."""
     body = line.lstrip()
     return len(line) - len(body) + _BULLET_DEPTH * bool(_BULLET.match(body))

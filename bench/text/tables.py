@@ -1,9 +1,11 @@
-"""Tables in text: cells between signs, columns aligned with blanks, blocks of `key: value`.
+"""Tables in text: cells between separators, columns aligned with blanks, blocks of `key: value`.
 
-A table has a line with the names of its columns, and rows below it. In a text without known names,
-such as the output of a tool, each row has as many cells as the header, and where the columns are not
-certain, the lines are no rows. With the keys of a value as names, a line is a header if at least
-half of its names are known; a truncated last row keeps its cells.
+A table is a header line with the names of its columns, and rows below it. The reader is strict with
+the output of a tool, whose names are not known: each row has as many cells as the header, and lines
+whose columns are not certain are no table. In a strategy's text the keys of the result are known
+`names`: a line is a header if at least half of its cells are names, and the last row may be truncated.
+
+`table_cells` splits a line, `keyless_rows` reads rows without a header, `outline` uses `parts_of`.
 """
 
 from __future__ import annotations
@@ -15,29 +17,28 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .decode import SCALARS
-from .table_cells import SIGNS, cells_of, framed_cells, with_breaks, without_breaks
+from .table_cells import SEPARATORS, cells_of, framed_cells, with_breaks, with_separators
 from .vocabulary import vocabulary
 
 Row = dict[str, Any]
 Table = list[Row] | dict[str, Row]
-"""The rows of a table by the names of their columns, without empty cells; under the cells of a first
-column without a name, if they differ."""
-
+"""The rows of a table as mappings without empty cells. A mapping of rows if the first column has no
+name and different cells, which are then the keys."""
 
 Gap = tuple[int, int]
-"""The place after the name of a column, and that of the next name."""
+"""The end of a column's name and the start of the next one, in a header line."""
 
 
 class Grid(NamedTuple):
-    """The names of the columns of a table, its rows, and the number of the line after it."""
+    """A table: the names of its columns, the cells of its rows, and the number of the line after it."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     end: int
 
     def records(self, words: Mapping[str, Any]) -> Table:
-        """Its rows by the names of their columns, with the values of some words, such as `True`; a
-        ditto mark stands for the cell above it.
+        """The rows as mappings. `words` are the values of words such as `True`; a ditto mark stands
+        for the cell above it.
 
         >>> Grid(["id", "by"], [["1", "Ann"], ["2", '"']], 3).records({})
         [{'id': '1', 'by': 'Ann'}, {'id': '2', 'by': 'Ann'}]
@@ -49,24 +50,20 @@ class Grid(NamedTuple):
                 column: above.get(column, cell) if cell in _DITTO else cell
                 for column, cell in zip(self.columns, row, strict=False)
             }
-            cells = ((it, cell) for it, cell in above.items() if cell not in _LEFT_OUT)
+            cells = [(column, cell) for column, cell in above.items() if cell not in _EMPTY_CELLS]
             rows.append({column: words.get(cell, cell) for column, cell in cells})
         if self.columns[0]:
             return [row for row in rows if row]
         labels = [row.pop("", "") for row in rows]
-        are_numbers = all(label == str(at) for at, label in enumerate(labels))
-        if are_numbers or not all(labels) or len({*labels}) < len(labels):
+        are_row_numbers = all(label == str(number) for number, label in enumerate(labels))
+        if are_row_numbers or not all(labels) or len({*labels}) < len(labels):
             return [row for row in rows if row]
         return dict(zip(labels, rows, strict=True))
 
 
 _RULE, _DRAWN = re.compile(r"[-=+|: \t\u2500-\u257f]+"), "-=─━═"
-"""The signs of a line that only draws the rule of a table, at least two of them drawn."""
+"""The signs of a rule, a line such as `---+---`, and those of which it has at least two."""
 
-_OTHER_BARS = "│┃║"
-_BETWEEN_CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^>]*>")
-_OF_LINES = re.compile(r"(?:\s*</?t(?:able|head|body|[rdh])\b[^>]*>)+\s*")
-_TOON = re.compile(r"(?m)^(\s*[\w.\"-]*\[\d+\])\{([^{}\n]+)\}:[ \t]*$")
 _TYPE_NOTE = re.compile(rf"(?<=\w)\s*\((?:{'|'.join(sorted(vocabulary('types')))})\)$")
 """Matches the name of a type behind the name of a column."""
 
@@ -81,27 +78,28 @@ _PAIR = re.compile(r"\s*([^\W\d][\w ./()%#-]{0,39}?)\s*(?:=|:(?=\s|$))\s*(.*?)\s
 _SIGN = re.compile(r"[|\t;,]")
 _RUN = re.compile(r"\S+")
 _WORD = re.compile(r"\w+")
-_LEFT_OUT = {"", "...", "..", "…"}
+_EMPTY_CELLS = {"", "...", "..", "…"}
 _DITTO = {'"', "″", "〃"}
 """The cells that mean "the value above"."""
 
 _FEWEST_ROWS, _MOST_COLUMNS, _MOST_WORDS = 2, 200, 4
 _LARGE = 3
-"""The gaps and rows of a table that words do not have by accident."""
+"""So many gaps in so many lines are not aligned by accident."""
 
 _MOST_TITLES = 4
-"""The most lines directly above a table without signs between its cells; so the search is linear."""
+"""The most lines between a blank line or rule and a table without separators. The limit keeps the
+search linear."""
 
 
 class TextTables(NamedTuple):
-    """The tables in a text, and its lines outside of them, without blank lines and rules."""
+    """The tables in a text, and its other lines without blank lines and rules."""
 
     tables: list[Table]
     rest: list[str]
 
 
 def tables_in(text: str, names: Collection[str] | None = None) -> TextTables:
-    """The tables in a text; with `names` those of which half of the columns have one of them.
+    """The tables in a text; with `names` only those with at least half of their columns among them.
     Linear in the text.
 
     >>> tables_in("POD     CPU  STATE\\napi-1    12  Ready\\ndb-0    140  Failed\\n\\n2 pods")
@@ -128,65 +126,54 @@ def tables_in(text: str, names: Collection[str] | None = None) -> TextTables:
 
 def parts_of(text: str, names: Collection[str] | None = None) -> Iterator[Grid | str]:
     """Yield the tables in a text, and the lines outside of them, in order; see `tables_in`."""
-    lines = [line.rstrip(" \r") if line.strip() else "" for line in _with_signs(text).split("\n")]
+    lines = [
+        line.rstrip(" \r") if line.strip() else "" for line in with_separators(text).split("\n")
+    ]
     reader = _Reader(lines, None if names is None else frozenset(names))
-    at = begin = 0  # of the lines without a blank one or a rule between
-    while at < len(lines):
-        found = reader.table_at(at, is_near=at - begin <= _MOST_TITLES)
-        yield from [found] if found else with_breaks(lines[at]).split("\n")
-        is_end = found is not None or not lines[at] or reader.is_rule[at]
-        at = found.end if found else at + 1
-        begin = at if is_end else begin
-
-
-def _with_signs(text: str) -> str:
-    """A text with signs between the cells of its tables where it has tags or brackets.
-
-    >>> _with_signs("<table><tr><th>id</th><th>n</th></tr> <tr><td>W1</td><td>2</td></tr></table>")
-    '\\nid\\tn\\nW1\\t2\\n'
-    >>> _with_signs("rows[1]{id,n}:\\n  W1,2")
-    'rows[1]:\\nid,n\\n  W1,2'
-    """
-    for bar in _OTHER_BARS:
-        text = text.replace(bar, "|")
-    text = without_breaks(text)
-    if "</td>" in text:
-        text = _OF_LINES.sub("\n", _BETWEEN_CELLS.sub("\t", text))
-    return _TOON.sub(r"\1:\n\2", text) if "]{" in text else text
+    number = block_start = 0  # a block is a run of lines without a blank line or rule
+    while number < len(lines):
+        table = reader.table_at(number, is_near_start=number - block_start <= _MOST_TITLES)
+        if table:
+            yield table
+            number = block_start = table.end
+            continue
+        yield from with_breaks(lines[number]).split("\n")
+        ends_block = not lines[number] or reader.is_rule[number]
+        number += 1
+        if ends_block:
+            block_start = number
 
 
 class _Reader:
-    """A reader of the tables in some lines; with `names` those of which half of the columns have one
-    of them.
-    """
+    """A reader of the tables in some lines. Its methods take the number of a table's first line."""
 
     def __init__(self, lines: Sequence[str], names: frozenset[str] | None) -> None:
         self._lines, self._names = lines, names
         self.is_rule = [*map(_is_rule, lines)]
-        self._other_cells: dict[str, int] = {}  # by sign the line that no table goes on behind
+        self._no_table_before: dict[str, int] = {}  # a line number for each separator
 
-    def table_at(self, at: int, *, is_near: bool) -> Grid | None:
-        """The table whose header is a line, or of which that is the first line; if that is not near
-        the lines above, only one with signs."""
+    def table_at(self, at: int, *, is_near_start: bool) -> Grid | None:
+        """The table whose first line has a number; None if no table begins there. Tables without
+        separators are only sought near the start of a block of lines."""
         line, names = self._lines[at], self._names
         if not line:
             return None
         if names is not None and not ("|" in line or _words_of(names) & {*_WORD.findall(line)}):
             return None
-        found = None
-        if _SIGN.search(line) and (names is not None or ", " not in line):  # in a sentence
-            found = self._between_signs(at)
-        if found is None and is_near:
-            found = self._aligned(at) or (self._blocks(at) if ":" in line or "=" in line else None)
-        return found
+        may_be_sentence = names is None and ", " in line
+        if _SIGN.search(line) and not may_be_sentence and (table := self._between_signs(at)):
+            return table
+        if not is_near_start:
+            return None
+        return self._aligned(at) or (self._blocks(at) if ":" in line or "=" in line else None)
 
     def _is_ruled(self, at: int) -> bool:
         """True if there is a rule below a line."""
         return at + 1 < len(self._lines) and self.is_rule[at + 1]
 
     def _are_columns(self, columns: Sequence[str], *, is_ruled: bool) -> bool:
-        """True if some texts, which differ, are the names of columns: half of them known, or else
-        each a few words with a letter in front, unless a rule below them tells."""
+        """True if some cells may be the names of columns. They differ; at least half of them are
+        known, or else each is a few words, or there is a rule below them."""
         named = [column for column in columns if column]
         if len({*map(str.casefold, named)}) < len(named) or not 0 < len(named) <= _MOST_COLUMNS:
             return False
@@ -197,41 +184,42 @@ class _Reader:
     # ------------------------------------------------------------ cells between signs
 
     def _between_signs(self, at: int) -> Grid | None:
-        """The table of cells between signs whose header is a line; None if that is not a header."""
+        """The table of cells between separators whose header is a line; None if it is no header."""
         header, is_ruled = self._lines[at].strip(), self._is_ruled(at)
-        for sign in filter(header.__contains__, SIGNS):
+        for sign in filter(header.__contains__, SEPARATORS):
             split = partial(framed_cells if header.startswith("|") else cells_of, sign=sign)
             columns = split(header)
             if self._names is not None:
                 columns = [_TYPE_NOTE.sub("", column) for column in columns]
-            if at < self._other_cells.get(sign, 0) or len(columns) < 2:
+            if at < self._no_table_before.get(sign, 0) or len(columns) < 2:
                 continue
             if self._are_columns(columns, is_ruled=is_ruled):
                 rows, end = self._rows_below(at, columns, split)
                 fewest = _FEWEST_ROWS - is_ruled if self._names is None else 1
                 if len(rows) >= fewest:
                     return Grid(columns, rows, end)
-                self._other_cells[sign] = end
+                self._no_table_before[sign] = end
         return None
 
     def _rows_below(
         self, at: int, columns: Sequence[str], split: Callable[[str], list[str]]
     ) -> tuple[list[list[str]], int]:
-        """The rows below a header, and the number of the line after them. Where names are not known,
-        a line with other cells says that they are none."""
+        """The rows below a header, and the number of the line after them. No rows if the names are
+        not known and a line has another number of cells."""
         rows: list[list[str]] = []
+        is_strict = self._names is None
         number = at + 1
         while number < len(self._lines) and (line := self._lines[number]):
-            cells, is_last = split(line), number + 1 == len(self._lines)
+            cells, is_last_line = split(line), number + 1 == len(self._lines)
             is_row = len(cells) == len(columns)
-            if self._names is not None and not is_row:
-                is_most = is_last or 2 * len(cells) > len(columns)
-                is_row = 1 < len(cells) < len(columns) and is_most
+            if not is_strict and not is_row:
+                has_enough = is_last_line or 2 * len(cells) > len(columns)
+                is_row = 1 < len(cells) < len(columns) and has_enough
             if self.is_rule[number]:
                 pass
-            elif is_row and not (self._names is not None and _is_about(columns, cells, line)):
+            elif is_row and (is_strict or not _is_about_columns(columns, cells, line)):
                 rows.append(cells)
-            elif self._names is None and len(cells) > 1:
+            elif is_strict and len(cells) > 1:
                 return [], number
             else:
                 break
@@ -241,33 +229,37 @@ class _Reader:
     # ------------------------------------------------------------ columns aligned with blanks
 
     def _aligned(self, at: int) -> Grid | None:
-        """The table of aligned columns whose header is a line; None if that is not a header."""
+        """The table of aligned columns whose header is a line; None if it is no header.
+
+        Columns are separated by a gap between two words of the header that is blank in all rows. The
+        sets of places in a line are integers, with a bit for each place.
+        """
         header, is_ruled = self._lines[at], self._is_ruled(at)
         below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
         if not below or "\t" in header or not _are_names(header.split()[:1], is_ruled=is_ruled):
             return None
-        drawn = _spans(below) if is_ruled else []
-        is_drawn = len(drawn) > 1
-        spans = drawn if is_drawn else _spans(header)
+        rule_spans = _spans(below) if is_ruled else []
+        is_drawn = len(rule_spans) > 1  # the rule itself has columns
+        spans = rule_spans if is_drawn else _spans(header)
         if not 2 <= len(spans) <= _MOST_COLUMNS * _MOST_WORDS:
             return None
         if spans[0][0] and not is_ruled and below[: spans[0][0]].strip():
             spans = [(0, 0), *spans]  # the first column has no name
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         certain = gaps if is_drawn else [(end, start) for end, start in gaps if start - end > 1]
-        begin, taken = at + 1 + is_ruled, _places_of(header)
+        first_row, header_places = at + 1 + is_ruled, _places_of(header)
         fewest = 1 if is_ruled or certain else _LARGE
-        end, of_rows = self._rows_apart(begin, taken, gaps, certain, fewest)
-        taken |= of_rows
-        blanks = [blank for gap in gaps if (blank := _blank(taken, gap))]
-        is_large = len(blanks) >= _LARGE and end - begin >= _LARGE
+        end, row_places = self._aligned_rows(first_row, header_places, gaps, certain, fewest)
+        places = header_places | row_places
+        blanks = [blank for gap in gaps if (blank := _blank(places, gap))]
+        is_large = len(blanks) >= _LARGE and end - first_row >= _LARGE
         is_wide = any(blank & blank >> 1 for blank in blanks)
-        if end - begin < _FEWEST_ROWS - is_ruled or not (is_ruled or is_large or is_wide):
+        if end - first_row < _FEWEST_ROWS - is_ruled or not (is_ruled or is_large or is_wide):
             return None  # words of sentences
-        lines = header, *self._lines[begin:end]
-        cuts = _cuts(gaps, taken, of_rows)
-        parts = [slice(*pair) for pair in pairwise([None, *cuts, None])]
-        columns, *rows = ([line[part].strip() for part in parts] for line in lines)
+        lines = header, *self._lines[first_row:end]
+        cuts = _cuts(gaps, places, row_places)
+        slices = [slice(*pair) for pair in pairwise([None, *cuts, None])]
+        columns, *rows = ([line[part].strip() for part in slices] for line in lines)
         is_filled = 2 * sum(any(row[1:]) for row in rows) > len(rows)
         if columns in rows or not is_filled or not all(row[0] for row in rows):
             return None
@@ -276,27 +268,32 @@ class _Reader:
             return None
         return Grid(columns, rows, end)
 
-    def _rows_apart(
-        self, begin: int, taken: int, gaps: Sequence[Gap], certain: Sequence[Gap], fewest: int
+    def _aligned_rows(
+        self, first: int, header: int, gaps: Sequence[Gap], certain: Sequence[Gap], fewest: int
     ) -> tuple[int, int]:
-        """The number of the line after those from one on that leave some gaps blank, and the certain
-        ones; and the places of these lines that are not blank, as bits. No lines if that are fewer
-        gaps than `fewest`."""
-        of_rows, at = 0, begin
-        while at < len(self._lines) and (line := self._lines[at]):
-            places = of_rows | _places_of(line)
-            blank = [gap for gap in gaps if _blank(taken | places, gap)]
-            if not blank or not {*certain} <= {*blank} or self.is_rule[at] or _NOTE.match(line):
+        """The number of the line after the rows from `first` on, and the places that they fill.
+
+        All rows leave the `certain` gaps blank, and at least `fewest` of all gaps; if a line leaves
+        fewer, there are no rows.
+        """
+        filled, number = 0, first
+        while number < len(self._lines) and (line := self._lines[number]):
+            places = filled | _places_of(line)
+            blank = {gap for gap in gaps if _blank(header | places, gap)}
+            if not blank or not blank.issuperset(certain):
+                break
+            if self.is_rule[number] or _NOTE.match(line):
                 break
             if len(blank) < fewest:
-                return begin, 0
-            of_rows, at = places, at + 1
-        return at, of_rows
+                return first, 0
+            filled, number = places, number + 1
+        return number, filled
 
     # ------------------------------------------------------------ blocks of keys and values
 
     def _blocks(self, at: int) -> Grid | None:
-        """Two or more blocks of lines with the same keys, with blank lines or rules between them."""
+        """The table of two or more blocks of `key: value` lines with the same keys, separated by
+        blank lines or rules; None if no such blocks begin at a line."""
         rows: list[Row] = []
         number = end = at
         while (block := self._block(number)) is not None:
@@ -313,8 +310,8 @@ class _Reader:
         return Grid(keys, [[row.get(key, "") for key in keys] for row in rows], end)
 
     def _block(self, at: int) -> Row | None:
-        """The keys and values of the lines from one on; None for fewer than two, and for a key that
-        comes twice."""
+        """The keys and values of the block that begins at a line; None for fewer than two values, and
+        for a key that comes twice."""
         row: Row = {}
         while at < len(self._lines) and (pair := _PAIR.fullmatch(self._lines[at])) is not None:
             if pair[1] in row:
@@ -325,7 +322,7 @@ class _Reader:
         return row if has_pairs and self._ends_block(at) else None
 
     def _ends_block(self, at: int) -> bool:
-        """True for the end of the lines, a blank line, and a rule."""
+        """True for a blank line, a rule, and the end of the text."""
         return at == len(self._lines) or not self._lines[at] or self.is_rule[at]
 
 
@@ -335,27 +332,29 @@ def _words_of(names: frozenset[str]) -> frozenset[str]:
     return frozenset(max(_WORD.findall(name), key=len, default="") for name in names)
 
 
-def _is_about(columns: Sequence[str], cells: Sequence[str], line: str) -> bool:
-    """True for a legend, or a statement on a column, below a header."""
+def _is_about_columns(columns: Sequence[str], cells: Sequence[str], line: str) -> bool:
+    """True if a line explains a column (`size: in metres`) or is a legend (`A = apple, B = bean`)."""
     return line.partition(":")[0].strip() in columns or all(map(_MEANING.search, cells))
 
 
-def _cuts(gaps: Sequence[Gap], taken: int, of_rows: int) -> list[int]:
-    """The places where columns end: in the widest gap between two names that is blank in all lines,
-    the last one among several. Names with one blank between them are one name if no row has a cell
-    below one of them.
+def _cuts(gaps: Sequence[Gap], places: int, row_places: int) -> list[int]:
+    """The places where columns end: the start of the widest blank run in each gap, of several the
+    last.
+
+    Two words with one blank between them are one name if the rows have no cell below one of them.
     """
     cuts: list[int] = []
     are_close: list[bool] = []
     for end, start in gaps:
-        if blank := _blank(taken, (end, start)):
+        if blank := _blank(places, (end, start)):
             runs = re.finditer("1+", f"{blank:b}"[::-1])
-            cuts.append(max(runs, key=lambda run: (run.end() - run.start(), run.start())).start())
+            widest = max(runs, key=lambda run: (run.end() - run.start(), run.start()))
+            cuts.append(widest.start())
             are_close.append(start - end == 1)
     for number in reversed(range(len(cuts))):
-        before, cut, after = [0, *cuts, taken.bit_length()][number : number + 3]
+        before, cut, after = [0, *cuts, places.bit_length()][number : number + 3]
         has_cells = all(
-            of_rows >> left & ((1 << right - left) - 1)
+            row_places >> left & ((1 << right - left) - 1)
             for left, right in ((before, cut), (cut, after))
         )
         if are_close[number] and not has_cells:
@@ -370,17 +369,17 @@ def _spans(line: str) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=1024)
 def _places_of(line: str) -> int:
-    """The places of a line that are not blank, as bits."""
+    """The places of a line that are not blank, one bit for each."""
     places = 0
     for start, end in _spans(line):
         places |= (1 << end) - (1 << start)
     return places
 
 
-def _blank(taken: int, gap: Gap) -> int:
-    """The places from the end of a name to the start of the next one that no line has, as bits."""
+def _blank(filled: int, gap: Gap) -> int:
+    """The places in a gap that are not filled, one bit for each."""
     end, start = gap
-    return ~taken & ((1 << start) - (1 << end))
+    return ~filled & ((1 << start) - (1 << end))
 
 
 def _is_rule(line: str) -> bool:
@@ -389,12 +388,12 @@ def _is_rule(line: str) -> bool:
 
 
 def _are_names(columns: Sequence[str], *, is_ruled: bool) -> bool:
-    """True if texts may be names of columns."""
+    """True if cells may be names of columns: each a few words, or any words above a rule."""
     are_short = all(_NAME.fullmatch(name) and name.count(" ") < _MOST_WORDS for name in columns)
     return are_short or (is_ruled and all(columns))
 
 
 def _are_known(columns: Sequence[str], names: frozenset[str]) -> bool:
-    """True if at least half of some columns are known, perhaps by the end of their path."""
+    """True if at least half of the columns are known names, or end in one behind a dot."""
     known = (name in names or name.rpartition(".")[2] in names for name in columns)
     return 2 * sum(known) >= len(columns)
