@@ -1,4 +1,4 @@
-"""Additions of layouts to lines of text: numbers and signs before them."""
+"""Line numbers and quotation signs (`>`) in front of lines, as file viewers and mails add them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .omissions import omission_in
 _NUMBERED = re.compile(
     r"[ \t]*(?!\d\d:\d\d(?::\d\d|\s))(?P<L>L)?(?P<n>\d+)(?:[ \t]?[:|│┃→\t] ?|  |$|(?(L) |(?!)))"
 )
-"""Matches the number of a line, but no time of day."""
+"""Matches the number of a line. It is not a time of day."""
 
 _SIGN = re.compile(r"[ \t]*(>)(?: |$)")
 
 
 def without_number(line: str) -> str:
-    """A line without the line number that `cat -n` and file viewers put before it; a line that is
-    only a number stays.
+    """A line without the number that `cat -n` and file viewers put in front. A line that is only a
+    number is unchanged.
 
     >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
     ('def main():', 'ls: no file', '12 files')
@@ -28,8 +28,8 @@ def without_number(line: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """A text without the line numbers, or the same sign, before all of its lines, if words follow.
-    Numbers may go on after a notice.
+    """A text without the line numbers, or the signs, that all of its lines begin with. Between the
+    numbers there may be notices of an omission.
 
     >>> without_marks("  7: {\\n  8:   }"), without_marks("7: a\\nb"), without_marks("35866")
     ('{\\n  }', '7: a\\nb', '35866')
@@ -39,20 +39,22 @@ def without_marks(text: str) -> str:
     ('a\\nb', '- a\\nb', '-5\\n-7')
     """
     lines = text.rstrip("\n").split("\n")
-    matches, signs = (list(map(mark.match, lines)) for mark in (_NUMBERED, _SIGN))
-    if not (any(matches) or any(signs)):
+    numbers, signs = (list(map(mark.match, lines)) for mark in (_NUMBERED, _SIGN))
+    if not (any(numbers) or any(signs)):
         return text
-    if not _are_numbers(lines, matches):
-        matches = signs
-        if len({match and match[1] for match in matches}) > 1:
-            return text
-    ends = [match.end() if match else 0 for match in matches]
+    if _are_line_numbers(lines, numbers):
+        marks = numbers
+    elif all(signs):
+        marks = signs
+    else:
+        return text
+    ends = [mark.end() if mark else 0 for mark in marks]
     rest = "\n".join(line[end:] for line, end in zip(lines, ends, strict=True))
-    return rest if any(matches) and rest.strip() else text
+    return rest if any(marks) and rest.strip() else text
 
 
-def _are_numbers(lines: list[str], matches: list[re.Match[str] | None]) -> bool:
-    """True if lines are numbered one by one, or with a gap at a notice."""
+def _are_line_numbers(lines: list[str], matches: list[re.Match[str] | None]) -> bool:
+    """True if the lines are numbered one by one, with a jump only after a notice of an omission."""
     last, may_jump = -1, True
     for line, match in zip(lines, matches, strict=True):
         if match is None:

@@ -1,4 +1,4 @@
-"""Lines as words: in one spelling, without their denials."""
+"""The words of a line in one spelling, with or without its negation, for comparing two lines."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ _TOKEN = re.compile(
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>=!]=|(?<=\s)(?:&&|\|\|)(?=\s)|[<>≤≥≠=\u2713-\u2718✅❌]|!(?=[\w(])"
 )
 _DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
-"""Matches a word that denies."""
+"""Matches a word that negates a statement."""
 
 _AUXILIARY = "do", "does", "did"
 _MOST_CHARS = 800
-"""The most characters that are read of a line."""
+"""The most characters of a line to read."""
 
 
 def words_of_line(line: str) -> list[str]:
-    """The words of a line in small letters, with names split and numbers in one spelling; a colon
-    after a key counts as an equals sign.
-    """
+    """The words of a line in small letters. Numbers and dates have one spelling, names are split at
+    underscores, and the colon after a key is an equals sign."""
     line = without_colours(unescape(line) if "&" in line else line)
     line = FORMATTING_TAG.sub(" ", line) if "<" in line else line
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
@@ -36,15 +35,15 @@ def words_of_line(line: str) -> list[str]:
 
 
 def denies(words: Iterable[str]) -> bool:
-    """True if some word denies."""
+    """True if one of the words is a negation."""
     return any(map(_DENIAL.fullmatch, words))
 
 
 def undenied(words: Iterable[str]) -> list[str]:
-    """The words without those of a denial.
+    """The words without those of a negation, and without signs.
 
     >>> undenied(words_of_line("- Trains do not run")), undenied(words_of_line("trains run"))
     (['trains', 'run'], ['trains', 'run'])
     """
-    said = (word for word in words if word[-1].isalnum() and word not in _AUXILIARY)
-    return [word for word in said if not _DENIAL.fullmatch(word)]
+    others = (word for word in words if word[-1].isalnum() and word not in _AUXILIARY)
+    return [word for word in others if not _DENIAL.fullmatch(word)]

@@ -1,4 +1,8 @@
-"""The lines of a result, to find them in another text, as they are or altered."""
+"""The search of a text for the lines of a result without structure, such as the output of a shell.
+
+`ResultLines` tells which lines another text shows, leaves out, moves or alters. Structured results are
+compared field by field instead (`FieldTable`).
+"""
 
 from __future__ import annotations
 
@@ -17,34 +21,36 @@ from .quantities import kind_of, same_value
 
 _BULLET = re.compile(r"[-*•] +")
 _RULE, _UNDERSCORES = re.compile(r"([^\w\s])\1\1+"), re.compile(r"(?<!\w)__+(?!\w)")
-"""These match a line that is drawn with signs. One pattern for both takes twice as long."""
+"""Match a rule that is drawn with signs. One pattern for both takes twice as long."""
 
 _SIGNIFICANT = re.compile(
     r"\w+|[-+*/&~#!?%$€£^\\@]|\((?=[\d$€£])|[<>](?=[\s=\d])|[^\x00-\x7f\u2018-\u201e\u2022\u00ab\u00bb]"
 )
-"""Matches words, and the signs that may change what a line says."""
+"""Matches words, and the signs that may change the meaning of a line."""
 
 _TIMES = re.compile(r"\[(\d{1,9}) times\]$")
-"""Matches the number of equal lines for which one stands."""
+"""Matches a note that a line stands for several equal lines."""
 
 _HEADING = re.compile(
     r"#+ |\[[^\]]*\]$|(?:=+|-+|\*+) \w.* (?:=+|-+|\*+)$|<[^/<>]+>$|.*:$|[A-Z][A-Z0-9 _/&-]{2,}$"
 )
-"""Matches a line that says what the lines below it are about."""
+"""Matches a heading of the lines below."""
 
 _NO = re.compile(r"[|\t;,] *no *(?:[|\t;,]|$)", re.IGNORECASE)
-"""Matches a cell that is a value and denies no other words."""
+"""Matches a cell with the value "no", which denies no other words."""
 
 _TOKEN = re.compile(r"\w+")
 _FEWEST_WORDS, _MOST_WORDS, _FEW_TOKENS = 3, 40, 3
-"""A shorter or longer line is not compared word by word; a changed line has one of so many of its
-longest words."""
+"""Only lines with so many words are compared word by word, and only with lines that have one of their
+three longest words."""
 
 
 class LinesShown(NamedTuple):
-    """What a text shows of a result: its own lines, the lines that it leaves out in each gap, the
-    first line that stands in another place, and the first one whose heading is left out without a
-    word in its place; "" without one.
+    """What a text shows of a result.
+
+    `own` are its lines that the result does not have, `gaps` the lines that it leaves out. `moved` is
+    the first line in another place, `misplaced` the first whose heading is left out without a
+    notice; "" without one.
     """
 
     own: list[str]
@@ -54,8 +60,8 @@ class LinesShown(NamedTuple):
 
 
 class ResultLines:
-    """The lines of a text result without blank ones, to find them in another text. Blanks, line
-    numbers and bullets in front of a line make no difference. Linear in the result.
+    """The lines of a result, without blank ones, to find them in another text. Blanks, line numbers
+    and bullets make no difference. Linear in the result.
 
     >>> lines = ResultLines("ok\\nwall W1 is 12.5 mm thick\\nwall W2 is not painted\\nend")
     >>> lines.shown(["1: ok", "- wall W2 is not  painted", "2 of 4", "end"])
@@ -68,62 +74,68 @@ class ResultLines:
         self.texts = [*filter(None, map(_folded, text.split("\n")))]
 
     @cached_property
-    def _numbers(self) -> dict[str, list[int]]:
+    def _numbers_by_line(self) -> dict[str, list[int]]:
         return grouped((line, number) for number, line in enumerate(self.texts))
 
     def shown(self, lines: Iterable[str]) -> LinesShown:
-        """What some lines show.
+        """What the lines of a text show of the result.
 
         >>> lines = ResultLines("Open:\\n  door A\\nShut:\\n  door C")
         >>> [lines.shown(["door A", *text]).misplaced for text in (["door C"], ["[cut]", "door C"], ["Shut:", "door C"])]
         ['door C', '', '']
         """
-        own, gaps, after, is_next = list[str](), list[list[str]](), 0, False
+        own, gaps, after, follows_shown = list[str](), list[list[str]](), 0, False
         moved = misplaced = ""
         for line in filter(str.strip, lines):
             times = _TIMES.search(line)
-            words, many = (line[: times.start()], int(times[1])) if times else (line, 1)
-            numbers = self.numbers_of(words)
+            text, count = (line[: times.start()], int(times[1])) if times else (line, 1)
+            numbers = self.numbers_of(text)
             later = numbers[bisect_left(numbers, after) :]
-            first = next((it for it in later if self._are_alike(it, it + many)), -1)
+            first = next((number for number in later if self._are_equal(number, count)), -1)
             if first >= 0:
                 gap = self.texts[after:first]
-                if is_next and any(map(_HEADING.match, gap)):
+                if follows_shown and any(map(_HEADING.match, gap)):
                     misplaced = misplaced or line.strip()
                 gaps.append(gap)
-                after, is_next = first + many, True
+                after, follows_shown = first + count, True
             elif numbers:
                 moved = moved or line.strip()
-            elif _folded(words):
+            elif _folded(text):
                 own.append(line)
-                is_next = False
+                follows_shown = False
         return LinesShown(own, [*filter(None, [*gaps, self.texts[after:]])], moved, misplaced)
 
-    def _are_alike(self, start: int, end: int) -> bool:
-        return end == start + 1 or (end <= len(self.texts) and len({*self.texts[start:end]}) == 1)
+    def _are_equal(self, start: int, count: int) -> bool:
+        """True if the result has `count` equal lines from a line on."""
+        end = start + count
+        return count == 1 or (end <= len(self.texts) and len({*self.texts[start:end]}) == 1)
 
     @cached_property
-    def _by_words(self) -> dict[str, list[int]]:
-        """The numbers of the lines by their words, without the signs of a layout."""
+    def _numbers_by_words(self) -> dict[str, list[int]]:
+        """The numbers of the lines by their words and significant signs."""
         by_words = grouped((_words(line), number) for number, line in enumerate(self.texts))
         return {words: numbers for words, numbers in by_words.items() if words}
 
     @memo
     def numbers_of(self, line: str) -> Sequence[int]:
-        """The numbers of the lines that a line shows, perhaps with other signs of a layout."""
-        for way in dict.fromkeys((line, without_number(line))):
-            words = _folded(way)
-            bullet = _BULLET.match(words)
-            ways = (words, words[bullet.end() :]) if bullet else (words,)
-            if numbers := next(filter(None, map(self._numbers.get, ways)), None):
+        """The numbers of the lines of the result that a line shows, perhaps in another layout."""
+        for text in map(_folded, dict.fromkeys((line, without_number(line)))):
+            if numbers := self._numbers_by_line.get(text):
+                return numbers
+            bullet = _BULLET.match(text)
+            if bullet and (numbers := self._numbers_by_line.get(text[bullet.end() :])):
                 return numbers
         words = _words(_folded(without_number(line)))
-        return self._by_words.get(words, ()) if _has_all(self._small_text, words.split()) else ()
+        if not _has_all(self._small_text, words.split()):
+            return ()
+        return self._numbers_by_words.get(words, ())
 
     def altered(self, line: str) -> str:
-        """The line of the result that a line shows with one other word, or with a denial more or
-        less; "" without one, and if another line has all of its words. A cut word, or a number in
-        another spelling, is the same word.
+        """The line of the result that a line shows with one word changed, or with a negation added or
+        dropped; "" without one.
+
+        A truncated word, and a number in another spelling, are the same word. A line that has all
+        words of another line of the result is not altered.
 
         >>> lines = ResultLines("wall W1 is 12.5 mm thick\\nwall W2 is not painted")
         >>> [lines.altered(text) for text in ("wall W1 is 12.5 m thick", "wall W1 is 12.50 mm thick", "wall W2 is painted")]
@@ -137,28 +149,28 @@ class ResultLines:
             return ""
         words = words_of_line(_folded(without_number(line)))
         longest = sorted({*_TOKEN.findall(line.casefold())}, key=len)[-_FEW_TOKENS:]
-        may_have = _FEWEST_WORDS <= sum(word[-1].isalnum() for word in words) <= _MOST_WORDS
-        if not (may_have and _has_any(self._small_text, longest)):
+        count = sum(word[-1].isalnum() for word in words)
+        if not _FEWEST_WORDS <= count <= _MOST_WORDS or not _has_any(self._small_text, longest):
             return ""
-        run, bare, is_denied = f" {' '.join(words)} ", undenied(words), denies(words)
-        changed = denied = ""
+        run, undenied_words, is_denial = f" {' '.join(words)} ", undenied(words), denies(words)
+        changed = negated = ""
         for text, small in zip(self.texts, self._small, strict=True):
             if not _has_any(small, longest):
                 continue
             original = words_of_line(text)
-            is_other = denies(original) != is_denied
-            if not is_other and run in f" {' '.join(original)} ":
+            is_negated = denies(original) != is_denial
+            if not is_negated and run in f" {' '.join(original)} ":
                 return ""
             differing = [pair for pair in zip(words, original, strict=False) if pair[0] != pair[1]]
             if len(words) == len(original) and len(differing) == 1:
-                (new, was) = differing[0]
-                if same_value(new, was) or denies((new,)):
+                new_word, old_word = differing[0]
+                if same_value(new_word, old_word) or denies((new_word,)):
                     return ""
-                if kind_of(new) == kind_of(was):
+                if kind_of(new_word) == kind_of(old_word):
                     changed = changed or text
-            if is_other and not (denied or _NO.search(text)) and bare == undenied(original):
-                denied = text
-        return changed or denied
+            if is_negated and not (negated or _NO.search(text)):
+                negated = text if undenied_words == undenied(original) else ""
+        return changed or negated
 
     @cached_property
     def _small_text(self) -> str:
@@ -178,12 +190,12 @@ def _has_all(text: str, words: Iterable[str]) -> bool:
 
 
 def _words(line: str) -> str:
-    """The words of a line, and its signs except those of a layout."""
+    """The words and significant signs of a line."""
     return " ".join(_SIGNIFICANT.findall(line))
 
 
 def _folded(line: str) -> str:
-    """A line with single blanks and without rules."""
+    """A line with single blanks, without rules and HTML entities."""
     line = unescape(line) if "&" in line else line
     line = _RULE.sub(" ", line)
     return " ".join((_UNDERSCORES.sub(" ", line) if "__" in line else line).split())
