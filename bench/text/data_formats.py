@@ -1,4 +1,7 @@
-"""Data in a text: JSON, YAML, and configuration files in sections."""
+"""Texts that are data as a whole: JSON, YAML, TOML, and configuration files in sections.
+
+`layouts` also finds data among other text; `decode` reads truncated JSON.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,14 @@ def parse_data(text: str) -> Any:
 
 
 def _settings(text: str) -> dict[str, Any]:
-    """The settings of a configuration file, in its sections; a dot in a key counts as one."""
-    found: dict[str, Any] = {}
-    section = found
+    """The settings of a configuration file, in mappings by section. A dotted key opens a section."""
+    settings: dict[str, Any] = {}
+    section = settings
     for line in text.split("\n"):
         if not line.strip() or line.lstrip()[0] in "#;":
             continue
         if heading := _SECTION.fullmatch(line):
-            section = found.setdefault(heading[1], {})
+            section = settings.setdefault(heading[1], {})
         setting = _SETTING.fullmatch(line)
         if not (heading or setting) or not isinstance(section, dict):
             raise NothingParsed
@@ -60,14 +63,14 @@ def _settings(text: str) -> dict[str, Any]:
             if not isinstance(inner, dict) or path[-1] in inner:
                 raise NothingParsed
             inner[path[-1]] = value[1:-1] if is_quoted else value
-    return found
+    return settings
 
 
 def parse_yaml(text: str) -> Any:
-    """The mapping or list that a text consists of if all of its lines are YAML; scalars as texts.
+    """The mapping or list of a text of which all lines are YAML. Scalars are texts.
 
-    Raises NothingParsed for any other text, for fewer than four keys with values, and for equal
-    keys in one mapping.
+    Raises NothingParsed for any other text, for fewer than four keys, for a key that comes twice in a
+    mapping, and for a list of texts.
 
     >>> parse_yaml("name: W1\\nsize:\\n  width: 10\\n  height: 2.50\\n  unit: m")
     {'name': 'W1', 'size': {'width': '10', 'height': '2.50', 'unit': 'm'}}
@@ -85,7 +88,7 @@ def parse_yaml(text: str) -> Any:
     import yaml  # slow, and few results are YAML
 
     try:
-        value = _value(yaml.compose(text, Loader=yaml.CBaseLoader))
+        value = _value_of(yaml.compose(text, Loader=yaml.CBaseLoader))
     except (yaml.YAMLError, RecursionError):
         raise NothingParsed from None
     if isinstance(value, list) and not all(isinstance(item, dict) for item in value):
@@ -94,7 +97,7 @@ def parse_yaml(text: str) -> Any:
 
 
 def comments_of(text: str) -> list[tuple[str, str]]:
-    """The comments of data in YAML or settings, each with the line that it is in or above.
+    """The comments of YAML or settings, each with the line that it is in or above.
 
     >>> comments_of("# sizes\\na = 1 # m\\nb = 2")
     [('sizes', 'a = 1 # m'), ('m', 'a = 1 # m')]
@@ -107,12 +110,13 @@ def comments_of(text: str) -> list[tuple[str, str]]:
     ]
 
 
-def _value(node: Any) -> Any:
+def _value_of(node: Any) -> Any:
+    """The value of a node of PyYAML. Raises NothingParsed for a key that comes twice."""
     if node.id == "mapping":
-        pairs = {_value(key): _value(item) for key, item in node.value if key.id == "scalar"}
+        pairs = {_value_of(key): _value_of(item) for key, item in node.value if key.id == "scalar"}
         if len(pairs) < len(node.value):
             raise NothingParsed
         return pairs
     if node.id == "sequence":
-        return [_value(item) for item in node.value]
+        return [_value_of(item) for item in node.value]
     return node.value if node.style else SCALARS.get(node.value, node.value)

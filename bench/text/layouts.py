@@ -1,8 +1,8 @@
-"""Reading of structured values from a text in any layout.
+"""The structured values in a text, in whichever layout it writes them.
 
-Read are JSON, Python literals, YAML, settings, tables (also with the header as strings and lists),
-tags and outlines. Only records matter, not the shape of the value: every record comes once, with
-its keys. Linear in the text.
+Layouts are JSON, Python literals, YAML, settings (`data_formats`), columns (`columnar`), tables and
+outlines, also among other text. Each record is found once, with its keys; how the records are nested
+may differ from the original value. `text_records` makes records of the values. Linear in the text.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _SIGNS_OF_NOTICES = frozenset("[(<….")
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
-    """The values in a text, and its lines that are neither table nor data.
+    """The values in a text, and its lines that are no part of them.
 
-    `names` are the keys by which the header of a table is recognised.
+    `names` are the keys of the original value, by which headers of tables are recognised.
 
     >>> names = "id", "status"
     >>> values_of('{"id": [1, 2], "status": ["a", "b"]}', names)
@@ -39,43 +39,52 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     ([{'all': [{'id': '1', 'status': 'a'}]}], 'all:')
     """
     text = without_marks(text)
-    columns, is_lines = set(names), text.lstrip()[:1] not in ("{", "[")
+    known, begins_as_json = set(names), text.lstrip()[:1] in ("{", "[")
     with suppress(NothingParsed):
         value = parse_data(text)
         keys = [
             key for item in nested(value) if isinstance(item, dict) for key in _scalar_keys(item)
         ]
-        is_known = 2 * sum(map(columns.__contains__, keys)) >= max(1, len(keys))
-        if is_known and not (is_lines and _has_pairs(value, columns)):
+        has_known_keys = 2 * sum(map(known.__contains__, keys)) >= max(1, len(keys))
+        if has_known_keys and (begins_as_json or not _has_pairs(value, known)):
             return [columns_as_records(value)], ""
+    values, rest = _leading_value(text) if begins_as_json else ([], text)
+    other_lines: list[str] = []
+    # A key behind a notice does not belong to the record before it.
+    for are_notices, lines in groupby(rest.split("\n"), key=_is_notice_line):
+        if are_notices:
+            other_lines += lines
+            continue
+        outlined, outside = read_outline("\n".join(lines), known)
+        values.append(outlined)
+        other_lines += outside
+    rest = "\n".join(other_lines)
+    values += without_containers(rest)[0]
+    return [columns_as_records(value) for value in values if is_container(value)], rest
+
+
+def _leading_value(text: str) -> tuple[list[Any], str]:
+    """The value that a text begins with, as a list of one, and the text behind it.
+
+    Of all ways to read it, with or without quotes and with lines that were wrapped, the one that
+    leaves the shortest rest counts. `[]` and the text if there is none.
+    """
     values: list[Any] = []
     rest = text
-    if not is_lines:
-        # The latter for lines that were wrapped.
-        ways = dict.fromkeys((text, text.replace("\n", " ")))
-        for way, bare in product(ways, (False, True)):
-            with suppress(NothingParsed):
-                value, end = parse_prefix(way, bare=bare)
-                is_data = not bare or isinstance(value, dict) or any(map(is_container, value))
-                if is_data and len(text) - end < len(rest):
-                    values, rest = [value], text[end:]
-            if not rest.strip():
-                break
-    lines: list[str] = []
-    for is_apart, part in groupby(rest.split("\n"), key=_is_apart):
-        if is_apart:
-            lines += part
-            continue
-        outlined, others = read_outline("\n".join(part), columns)
-        values.append(outlined)
-        lines += others
-    rest = "\n".join(lines)
-    data, _ = without_containers(rest)
-    return [columns_as_records(value) for value in [*values, *data] if is_container(value)], rest
+    unwrapped = text.replace("\n", " ")
+    for way, bare in product(dict.fromkeys((text, unwrapped)), (False, True)):
+        with suppress(NothingParsed):
+            value, end = parse_prefix(way, bare=bare)
+            is_data = not bare or isinstance(value, dict) or any(map(is_container, value))
+            if is_data and len(text) - end < len(rest):
+                values, rest = [value], text[end:]
+        if not rest.strip():
+            break
+    return values, rest
 
 
 def _has_pairs(value: Any, names: Collection[str]) -> bool:
-    """True if a text in a value begins with a name and a value, which YAML does not read.
+    """True if a text in a value begins with `name=value`, which YAML takes for a text.
 
     >>> [_has_pairs({"W1": [text]}, {"id"}) for text in ("id=5, of=a", "x=5")]
     [True, False]
@@ -84,16 +93,15 @@ def _has_pairs(value: Any, names: Collection[str]) -> bool:
     return any((pair := _PAIR.match(text)) and pair[1] in names for text in texts)
 
 
-def _is_apart(line: str) -> bool:
-    """True for a notice: what is behind it does not belong to the record before it."""
+def _is_notice_line(line: str) -> bool:
     return line[:1] in _SIGNS_OF_NOTICES and is_notice(line)
 
 
 def without_containers(text: str) -> tuple[list[Any], str]:
-    """The mappings, and the lists that begin a line, among other text, and the text without them.
+    """The JSON values in a text, and the text without them: mappings anywhere, and lists at the
+    beginning of a line.
 
-    A list that cannot be read to its end does not count, unless the text ends there; nor does a
-    value that is nested too deep.
+    A truncated list does not count, unless the text ends there, nor a value that is nested too deep.
 
     >>> without_containers('see {"a": 1} and {"b": 2}.')
     ([{'a': 1}, {'b': 2}], 'see  and .')
@@ -103,18 +111,18 @@ def without_containers(text: str) -> tuple[list[Any], str]:
     ([{'a': 1}], [])
     """
     values: list[Any] = []
-    parts: list[str] = []
-    done = at = 0
-    while match := _OPENING.search(text, at):
+    texts: list[str] = []  # between the values
+    last_end = position = 0
+    while match := _OPENING.search(text, position):
         begin, reader = match.end() - 1, PrefixReader(text)
         value = reader.container(begin)
-        at = max(reader.position, begin + 1)
-        is_ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
-        if value and (is_ended or isinstance(value, dict)):
+        position = max(reader.position, begin + 1)
+        is_complete = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
+        if value and (is_complete or isinstance(value, dict)):
             values.append(value)
-            parts.append(text[done:begin])
-            done = at
-    return values, "".join([*parts, text[done:]])
+            texts.append(text[last_end:begin])
+            last_end = position
+    return values, "".join([*texts, text[last_end:]])
 
 
 def _scalar_keys(value: Mapping[Any, Any]) -> list[Any]:

@@ -1,4 +1,7 @@
-"""Data in one form, so that texts with the same data in different layouts are equal."""
+"""Equality of data in different layouts: a table may have the same data as a result in JSON.
+
+A text that is equal needs no comparison record by record. `value_diff` finds single differences.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _TRUTH = {True: ("true", "yes"), False: ("false", "no")}
 
 
 class TextData(NamedTuple):
-    """The data in a text, whether they are tables, and its lines besides them."""
+    """The data of a text, True if they are tables, and the lines and comments beside them."""
 
     value: Any
     are_tables: bool
@@ -29,7 +32,8 @@ class TextData(NamedTuple):
 
 
 def data_of(text: str) -> TextData | None:
-    """The data that a text consists of, perhaps with lines around its tables; None without any.
+    """The data of a text that is JSON, YAML, settings, or tables among lines; None for any other text,
+    and for JSON with a key that comes twice.
 
     >>> texts = '[{"id": "W1", "n": 1.0}, {"id": "W2", "n": null}]', "All:\\nid | n\\nW1 | 1\\nW2 | -"
     >>> read = [data_of(text) for text in texts]
@@ -47,14 +51,16 @@ def data_of(text: str) -> TextData | None:
 
 
 def by_records(value: Any) -> Any:
-    """A value with data in its texts decoded, and its tables as lists of records."""
+    """A value with JSON in its strings decoded, and with columnar data as records."""
     return columns_as_records(decode_strings(value))
 
 
 def is_same_data(shown: Any, full: Any, *, in_cells: bool = False) -> bool:
-    """True if shown data are the full ones, perhaps without keys that have no value, with numbers and
-    truth values in another spelling, and with a dash for no value `in_cells`. A text stays as it is:
-    3.1 is not the version "3.10", and false is not the country "NO".
+    """True if shown data are the full data.
+
+    Keys without a value may be missing; numbers and booleans may be spelled in another way; in the
+    cells of a table a dash may stand for no value. Strings are equal only as written: 3.1 is not the
+    version "3.10", and false is not the country "NO".
 
     >>> full = {"at": "3.10", "paid": True, "price": 1.5, "by": None}
     >>> texts = "3.10", "3.1"
@@ -62,9 +68,10 @@ def is_same_data(shown: Any, full: Any, *, in_cells: bool = False) -> bool:
     [True, False]
     """
     if isinstance(full, dict) and isinstance(shown, dict):
-        one, other = _with_values(shown, in_cells), _with_values(full, in_cells)
-        are_same = (is_same_data(one[key], other[key], in_cells=in_cells) for key in one)
-        return one.keys() == other.keys() and all(are_same)
+        shown, full = _with_values(shown, in_cells), _with_values(full, in_cells)
+        return shown.keys() == full.keys() and all(
+            is_same_data(shown[key], full[key], in_cells=in_cells) for key in shown
+        )
     if is_container(full) or is_container(shown):
         if not (isinstance(full, list) and isinstance(shown, list) and len(full) == len(shown)):
             return False
@@ -79,9 +86,9 @@ def is_same_data(shown: Any, full: Any, *, in_cells: bool = False) -> bool:
 
 
 def _with_values(record: dict[Any, Any], in_cells: bool) -> dict[str, Any]:
-    """The keys of a record that have a value, in the form for comparison; as they are if two are
-    alike."""
-    kept = {str(key): it for key, it in record.items() if not _is_nothing(it, in_cells)}
+    """The items of a record that have a value, under keys as `plain_key` spells them; under their own
+    keys if two of them are spelled the same."""
+    kept = {str(key): item for key, item in record.items() if not _is_nothing(item, in_cells)}
     plain = {plain_key(key): item for key, item in kept.items()}
     return plain if len(plain) == len(kept) else kept
 

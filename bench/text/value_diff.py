@@ -1,4 +1,7 @@
-"""Data compared with other data: values that differ, and lists in another order."""
+"""Differences between two structured values: values that differ, and lists in another order.
+
+`same_data` tells whether whole texts are equal, `quantities` whether two scalars are.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from .keys import plain_key
 from .quantities import kind_of, same_value, unit_of
 
 _MOST_LISTS = 1000
-"""The most lists with which one is compared that none of them is."""
+"""The most lists with which a list is compared that is equal to none."""
 
 Known = Callable[[str], bool]
 
 
 def keep_order(shown: Any, full: Any, is_known: Known) -> bool:
-    """True if the known items of each list of scalars in some data have the order of such a list
-    under the same key in other data.
+    """True if the known items of each list of scalars have the order of a list under the same key in
+    the full data.
 
     >>> full = {"runs": [{"tags": ["a", "b", "c"]}, {"tags": ["d"]}]}
     >>> lists = ["a", "1 more", "c"], ["c", "a"], ["a", "d"]
@@ -29,14 +32,14 @@ def keep_order(shown: Any, full: Any, is_known: Known) -> bool:
     complete = {key: {*map(tuple, items)} for key, items in lists.items()}
     return all(
         tuple(items) in complete[key]
-        or (items and _are_in_one([*filter(is_known, items)], lists[key][:_MOST_LISTS]))
+        or (items and _are_in_order([*filter(is_known, items)], lists[key][:_MOST_LISTS]))
         for key, items in _lists(shown)
         if key in lists
     )
 
 
 def _lists(value: Any, key: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Yield the lists of scalars in some data as texts, each with the key that leads to it."""
+    """Yield the lists of scalars in a value, as (key, texts)."""
     waiting = [(key, value)]
     while waiting:
         key, item = waiting.pop()
@@ -48,14 +51,17 @@ def _lists(value: Any, key: str = "") -> Iterator[tuple[str, list[str]]]:
             yield key, [*map(as_text, item)]
 
 
-def _are_in_one(items: Sequence[str], lists: Sequence[Sequence[str]]) -> bool:
-    """True if some items stand in one of some lists in their order."""
-    iterators = map(iter, lists)
-    return any(all(any(same_value(it, of) for of in rest) for it in items) for rest in iterators)
+def _are_in_order(items: Sequence[str], lists: Sequence[Sequence[str]]) -> bool:
+    """True if one of the lists has all items in this order."""
+    for texts in lists:
+        rest = iter(texts)
+        if all(any(same_value(item, text) for text in rest) for item in items):
+            return True
+    return False
 
 
 def scalars_of(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the scalars in some data, each with the last key that leads to it, in order.
+    """Yield the scalars in a value, each with the last key that leads to it, in order.
 
     >>> [*scalars_of({"a": [1, {"b": None}], "c": []})]
     [('a', 1), ('b', None)]
@@ -72,8 +78,8 @@ def scalars_of(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def is_same_field(text: str, value: str) -> bool:
-    """True if a text shows the value of a field: not emptied, begun without a mark, or with a unit of
-    its own.
+    """True if a text shows the value of a field. It does not if it is empty, if it ends early without
+    a mark such as `…`, or if it adds a unit.
 
     >>> [is_same_field(text, "missing item") for text in ("Missing item", "missing it…", "missing", "")]
     [True, True, False, False]
@@ -82,34 +88,35 @@ def is_same_field(text: str, value: str) -> bool:
     """
     if text.strip() == "":
         return kind_of(value) == "nothing"
-    one, other = text.strip().casefold(), value.strip().casefold()
-    if one != other and other.startswith(one) and kind_of(text) == "a":
+    small_text, small_value = text.strip().casefold(), value.strip().casefold()
+    is_cut = small_text != small_value and small_value.startswith(small_text)
+    if is_cut and kind_of(text) == "a":
         return False
     return same_value(text, value) and not (unit_of(text) and not unit_of(value))
 
 
 def differences(shown: Any, full: Any, key: str = "") -> list[tuple[str, str]] | None:
-    """The values that differ between data of the same structure, each with its key, as texts; None
-    for another structure, or if more than half differ.
+    """The values that differ between two values of the same structure, as (shown, full) texts with
+    their key; None for another structure, or if more than half differ.
 
     >>> differences({"id": 7, "tags": ["a", "b"]}, {"id": 7, "tags": ["a", "c"]}), differences([1], [1, 2])
     ([('tags: b', 'tags: c')], None)
     """
-    found: list[tuple[str, str]] = []
+    differing: list[tuple[str, str]] = []
     same = 0
     waiting = [(shown, full, key)]
     while waiting:
-        one, other, key = waiting.pop()
-        if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-            waiting.extend((one[name], other[name], str(name)) for name in reversed(one))
-        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-            waiting.extend(zip(reversed(one), reversed(other), [key] * len(one), strict=True))
-        elif is_container(one) or is_container(other):
+        shown, full, key = waiting.pop()
+        if isinstance(shown, dict) and isinstance(full, dict) and shown.keys() == full.keys():
+            waiting.extend((shown[name], full[name], str(name)) for name in reversed(shown))
+        elif isinstance(shown, list) and isinstance(full, list) and len(shown) == len(full):
+            waiting.extend(zip(reversed(shown), reversed(full), [key] * len(shown), strict=True))
+        elif is_container(shown) or is_container(full):
             return None
-        elif is_same_field(as_text(one), as_text(other)):
+        elif is_same_field(as_text(shown), as_text(full)):
             same += 1
-        elif same_value(as_text(one), as_text(other)):
+        elif same_value(as_text(shown), as_text(full)):
             return None
         else:
-            found.append((f"{key}: {as_text(one)}", f"{key}: {as_text(other)}"))
-    return found if len(found) <= same else None
+            differing.append((f"{key}: {as_text(shown)}", f"{key}: {as_text(full)}"))
+    return differing if len(differing) <= same else None
