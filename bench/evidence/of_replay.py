@@ -7,8 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 
 from ..model import Step, ToolResult, grouped, memo
 from ..model.index import Need
@@ -23,7 +22,7 @@ from .refetch import Fetch, fetches_of
 from .session import TraceSession
 from .shown import shown_of
 from .unmet import Needed, needed_in
-from .walk import Walked, members, walk
+from .walk import Walked, members, walk, with_one_of
 
 
 class ReplayEvidence:
@@ -122,7 +121,7 @@ class ReplayEvidence:
 
     def calls_with(self, numbers: Iterable[int]) -> int:
         """The calls whose prompts have one of some messages."""
-        return reduce(or_, (self.walked.during.get(number, 0) for number in numbers), 0)
+        return with_one_of(numbers, self.walked.during)
 
     def calls_between(self, thread: str, first: int, last: int | None = None) -> int:
         """The calls of a thread from a step on, up to another (None: all later ones)."""

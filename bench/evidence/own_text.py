@@ -139,7 +139,7 @@ class RewrittenResult(OwnText):
         """True if it has its whole result."""
         return self.result.text.strip() in self.text
 
-    @property
+    @cached_property
     def shows_nothing(self) -> bool:
         """True for a placeholder: a text with nothing of its result."""
         missing = [gap.missing.strip() for gap in self.gaps or ()]

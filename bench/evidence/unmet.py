@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
-from operator import or_
 from typing import NamedTuple
 
 from ..model import grouped
 from ..model.index import Need
 from .handles import Handles
 from .messages import TraceMessages
-from .walk import Walked
+from .walk import Walked, with_one_of
 
 
 class Missed(NamedTuple):
@@ -52,18 +50,20 @@ def needed_in(
     index, during = messages.index, walked.during
     own = sorted(number for number in during if number >= messages.recorded)
     saying = grouped((fact, number) for number in own for fact in messages.needed_in(number))
+    said = {fact: with_one_of(numbers, during) for fact, numbers in saying.items()}
     met: dict[int, int] = {}  # by fact the calls whose prompts have a recorded message with it
     found = Needed([], [])
     for at, call in enumerate(walked.calls):
         for need in index.needs.get(call.step, ()):
             found.needs.append(need)
             if need.fact not in met:
-                holders = (during.get(number, 0) for number in index.holders[need.fact])
-                met[need.fact] = reduce(or_, holders, 0)
+                met[need.fact] = with_one_of(index.holders[need.fact], during)
             if met[need.fact] >> at & 1:
                 continue
             fact = index.facts[need.fact]
-            if any(during[n] >> at & 1 and keeps(n, need) for n in saying.get(fact, ())):
+            if said.get(fact, 0) >> at & 1 and any(
+                during[n] >> at & 1 and keeps(n, need) for n in saying[fact]
+            ):
                 continue
             shown = [number for number in own if during[number] >> at & 1] if handles else []
             handle = handles.giving(fact, call.step, shown)

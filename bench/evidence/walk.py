@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 from ..model.messages import shared_length
 from ..model.replay import Call, Replay
@@ -22,6 +24,15 @@ def members(calls: int) -> Iterator[int]:
         lowest = calls & -calls
         yield lowest.bit_length() - 1
         calls ^= lowest
+
+
+def with_one_of(numbers: Iterable[int], during: Mapping[int, int]) -> int:
+    """The calls whose prompts have one of some messages.
+
+    >>> with_one_of([1, 2, 3], {1: 0b1, 2: 0b100})
+    5
+    """
+    return reduce(or_, map(during.__getitem__, during.keys() & numbers), 0)
 
 
 @dataclass

@@ -162,9 +162,9 @@ def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
     """All numbers of one replay, by metric; only costs and needs of one that reads the future,
     which nobody can use: it is a bound.
     """
-    measured = _OF_BOUNDS if evidence.replay.reads_future else {*map(_family, metrics())}
+    is_bound = evidence.replay.reads_future
     return {
-        name: item.number(evidence) if _family(name) in measured else NOTHING
+        name: NOTHING if is_bound and _family(name) not in _OF_BOUNDS else item.number(evidence)
         for name, item in metrics().items()
     }
 

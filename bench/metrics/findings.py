@@ -11,7 +11,7 @@ from ..model.base import LISTS
 from ..model.replay import StepOutcome
 from ..model.scores import Number
 from ..strategies import read_back, untruncated_record
-from ..strategies.documents.document_004 import enrichment
+from ..strategies.documents.document_004 import ENRICHMENT, enrichment
 from ..text.answers import same
 from . import mean, shared
 
@@ -27,17 +27,18 @@ def agreement(evidence: ReplayEvidence, place: str) -> Number:
     Source: 004 Issue Analysis "incorrect scientific conclusions", §3.2, §5.2
     """
     kinds = [place] if place else ["evaluation_", "extraction_"]
-    full = {result.index: untruncated_record(result) for result in evidence.trace.results}
-    each = ((full[it.step], it) for it in evidence.replay.results if it.step in full)
-    judged = ([*_agreements(*pair, kinds)] for pair in each)
+    enriching = (result for result in evidence.trace.results if result.function == ENRICHMENT)
+    full = {result.index: untruncated_record(result) for result in enriching}
+    judged = ([*_agreements(full.get(it.step), it, kinds)] for it in evidence.replay.results)
     return mean([all(agreements) for agreements in judged if agreements])
 
 
-def _agreements(full: Record, outcome: StepOutcome, kinds: Sequence[str]) -> Iterator[bool]:
-    """Yield for each kind of finding on the untruncated record True if the stored one agrees."""
+def _agreements(full: Record | None, outcome: StepOutcome, kinds: Sequence[str]) -> Iterator[bool]:
+    """Yield for each kind of finding on the untruncated record True if the stored one agrees; `full`
+    is that record, if something can be extracted from it."""
     if "evaluation_" in kinds and outcome.evaluation_untruncated is not None:
         yield same_findings(outcome.evaluation_untruncated, outcome.evaluation)
-    if "extraction_" in kinds:
+    if full is not None and "extraction_" in kinds:
         untruncated = enrichment(full)
         if untruncated is not None:
             stored = read_back(outcome.record, outcome.stored)

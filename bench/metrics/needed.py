@@ -29,8 +29,8 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
     (0.5, None)
     """
     least = FAR_TURNS if place == ".far" else 0
-    needs = sum(need.distance >= least for need in evidence.needed.needs)
-    lost = sum(item.need.distance >= least for item in evidence.needed.lost)
+    needs = len([need for need in evidence.needed.needs if need.distance >= least])
+    lost = len([item for item in evidence.needed.lost if item.need.distance >= least])
     return share(needs - lost, needs)
 
 

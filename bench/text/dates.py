@@ -57,7 +57,7 @@ def dates_in(text: str) -> Iterator[tuple[str, Place]]:
     """
     yield from ((f"{int(it[2])}-{int(it[3])}", it.span()) for it in _COMPACT.finditer(text))
     small, has_year = text.casefold(), _YEAR.search(text) is not None
-    has_month = any(month in small for month in _MONTHS)
+    has_month = any(map(small.__contains__, _MONTHS))
     for form in _FORMS:
         may_match = has_month if "month" in form.groupindex else has_year
         for match in form.finditer(text) if may_match else ():

@@ -248,18 +248,19 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
             return value
     if isinstance(value, dict):
         return {
-            key: decode_strings(item, levels - 1) if _is_nested(item) else item
+            key: decode_strings(item, levels - 1) if _may_hold_others(item) else item
             for key, item in value.items()
         }
     if isinstance(value, LISTS):
-        return [decode_strings(item, levels - 1) if _is_nested(item) else item for item in value]
+        return [
+            decode_strings(item, levels - 1) if _may_hold_others(item) else item for item in value
+        ]
     return value
 
 
-def _is_nested(value: Any) -> bool:
-    """True for a value that may contain others: a mapping, a list, a string that begins like
-    data."""
-    return _begins_as_data(value) if isinstance(value, str) else isinstance(value, CONTAINERS)
+def _may_hold_others(value: Any) -> bool:
+    """True for a mapping or a list, and for a string that may begin like one."""
+    return value[:1] in _BEFORE_DATA if isinstance(value, str) else isinstance(value, CONTAINERS)
 
 
 def _begins_as_data(text: str) -> bool:

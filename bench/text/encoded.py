@@ -28,7 +28,7 @@ def decoded_runs(text: str, known: str = "") -> tuple[str, bool]:
     (('/usr/lib/python/site/packages/bench/text/encoded/decoders', False), False)
     """
     has_any = False
-    may_have = any(len(word) >= _FEWEST_CHARS for word in text.split())
+    may_have = max(map(len, text.split()), default=0) >= _FEWEST_CHARS
     for run in dict.fromkeys(_RUN.findall(text)) if may_have else ():
         if run in known or run.count("/") * _MOST_SLASHES > len(run):
             continue

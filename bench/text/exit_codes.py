@@ -23,7 +23,7 @@ def exit_codes(text: str) -> tuple[int, ...]:
     [(0,), (127,), (2,), (1,), (3,), ()]
     """
     codes: dict[int, int] = {}
-    for word in _WORDS:
+    for word in filter(text.__contains__, _WORDS):
         for position in starts_of(text, word):
             if position and (match := EXIT_CODE.match(text, position - 1)):
                 codes[position] = int(match.group(1))

@@ -126,7 +126,8 @@ def numbers_by_text(pairs: Iterable[tuple[str, int]]) -> Numbers:
     """
     numbers: Numbers = {}
     for text, number in pairs:
-        add_number(numbers, text, number)
+        if numbers.setdefault(text, number) != number:
+            add_number(numbers, text, number)
     return numbers
 
 

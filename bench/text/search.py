@@ -43,7 +43,9 @@ class Strings:
         found: set[int] = set()
         for part in _portions(text):
             for number, start, end in self._matches(part):
-                if number not in found and _is_match(part, self._strings[number], start, end):
+                if number in found or not is_free(part, start, end):
+                    continue
+                if _is_at(part, self._strings[number], start):
                     found.add(number)
         return {self._strings[number] for number in found}
 
@@ -51,7 +53,7 @@ class Strings:
         """Yield each place of one of the strings, as (string, start), in order of their ends."""
         for number, start, end in self._matches(text):
             string = self._strings[number]
-            if _is_match(text, string, start, end):
+            if is_free(text, start, end) and _is_at(text, string, start):
                 yield string, start
 
     def _matches(self, text: str) -> list[tuple[int, int, int]]:
@@ -70,5 +72,6 @@ def _portions(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _is_match(text: str, string: str, start: int, end: int) -> bool:
-    return is_free(text, start, end) and (string.isascii() or text.startswith(string, start))
+def _is_at(text: str, string: str, start: int) -> bool:
+    """True if a string that was found is there: a lone surrogate is searched as another character."""
+    return string.isascii() or text.startswith(string, start)

@@ -92,7 +92,7 @@ class Statement:
         if not any(map(str.isalnum, line)):
             return _LAYOUT.issuperset(line)
         is_short = len(line) <= _MOST_CHARS
-        if is_short and not self._claims_something and self._is_notice:
+        if is_short and not self._claims_something and (self._is_notice or self._is_container):
             return True
         return line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, self._result.index)
 
@@ -112,10 +112,13 @@ class Statement:
         return omission_in(self._line, self._result.text) != ""
 
     @property
+    def _is_container(self) -> bool:
+        """True for a key of the result; what stands below it is held against the result."""
+        return plain_key(self._line) in self._own.columns.containers
+
+    @property
     def _is_notice(self) -> bool:
         line, known = self._line, self._own.session.mentions.name
-        if plain_key(line) in self._own.columns.containers:
-            return True  # what stands below it is held against the result
         names = [*IDENTIFIER.finditer(UNSPACED.sub(lambda it: " " * len(it[0]), line))]
         if names and not (self._is_omission and all(known(name[0]) for name in names)):
             return False
