@@ -12,7 +12,7 @@ from .common_words import FUNCTION_WORDS
 from .instructions import quantifiers
 from .omissions import omission_in, says_omission
 from .speakers import NAMES
-from .vocabulary import in_vocabulary
+from .vocabulary import in_vocabulary, vocabulary
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 _OF_TEXTS = (
@@ -24,6 +24,14 @@ _OF_TEXTS = (
 _PHRASE = re.compile(
     r"\b(?:left out|(?:not|no longer) (?:displayed|here|included|listed|shown)|cut (?:off|short))\b"
 )
+_PURPOSE = re.compile(
+    rf"\b({'|'.join(sorted(vocabulary('omitted') | {'cleared', 'masked'}))})(?: here)? to [a-z]+(?: [a-z]+){{1,4}}(?=\s*(?:[^\w\s]|$))"
+)
+"""Matches an omission and the purpose behind it, such as "omitted to save tokens"."""
+
+_MEANS = re.compile(r"(\b(?:call|fetch|read|repeat|request|run|see|use)\b[^.,;:]{0,80}?) to ([a-z]+)\b")
+"""Matches an offer to read more, and the verb behind it: "use offset=100 to view the rest"."""
+
 _CLAUSE = re.compile(r"[,.;()\[\]](?=\s|$)|[()\[\]]")
 _TOKEN = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)|[^\W\d_]+|[#–:=-]")
 """Matches a number, a word, or a sign."""
@@ -56,7 +64,7 @@ class Notice:
     """
 
     def __init__(self, line: str) -> None:
-        line = _PHRASE.sub("omitted", line.casefold())
+        line = _without_purpose(line)
         self._clauses = [_TOKEN.findall(clause) for clause in _CLAUSE.split(line)]
         self.words = WORD.findall(line)
 
@@ -66,9 +74,9 @@ class Notice:
             for at, token in enumerate(tokens):
                 if token[0].isdigit():
                     after = [*takewhile(str.isalnum, tokens[at + 1 : at + 1 + _NEAR])]
-                    nouns = (it for it in after if not in_vocabulary(it, "omitted"))
+                    nouns = (it for it in after if it not in _OF and not in_vocabulary(it, *_SAYS))
                     before = tokens[max(0, at - _NEAR) : at]
-                    counted = _counted(before, after[: _MOST_BETWEEN + 1])
+                    counted = _counted(before, after)
                     yield Number(token.replace(",", ""), counted, next(nouns, ""))
 
     def places(self) -> Iterator[tuple[Literal["first", "last"], bool]]:
@@ -77,12 +85,8 @@ class Notice:
         for tokens in self._clauses:
             words = [it for it in tokens if it != "tool"]
             for at, word in enumerate(words):
-                place: Literal["first", "last"] = (
-                    "first" if in_vocabulary(word, "first") else "last"
-                )
-                if in_vocabulary(word, place) and not in_vocabulary(
-                    "".join(words[at + 1 : at + 2]), "turns"
-                ):
+                place: Literal["first", "last"] = "first" if in_vocabulary(word, "first") else "last"
+                if in_vocabulary(word, place) and not in_vocabulary("".join(words[at + 1 : at + 2]), "turns"):
                     near = *words[at : at + _NEAR], *words[max(0, at - _NEAR) : at]
                     says = filter(_says_which, near)
                     yield place, in_vocabulary(next(says, ""), "omitted")
@@ -90,29 +94,50 @@ class Notice:
 
 def _says_which(word: str) -> bool:
     """True for a word that says whether a part is shown or missing."""
-    return word == "of" or in_vocabulary(word, "omitted", "showing")
+    return word == "of" or in_vocabulary(word, *_SAYS)
 
 
 def _counted(before: list[str], after: list[str]) -> Counted:
-    """What a number between some words counts."""
+    """What a number between some words counts.
+
+    >>> [_counted(["rows"], words.split()) for words in ("of 9 lines are omitted", "of 9 lines")]
+    ['missing', 'shown']
+    """
     last, second, *_ = *reversed(before), "", ""
     if last == "#" or in_vocabulary(last, "numbered") or (second[:1].isdigit() and last in _TO):
         return "part"
-    says = next((it for it in after if in_vocabulary(it, "omitted", "showing")), "")
-    if in_vocabulary(says, "omitted"):
-        return "missing"
     ahead, *_ = *(it for it in reversed(before) if not _links(it)), ""
-    if says or after[:1] == ["of"] or after[:2] == ["out", "of"] or in_vocabulary(ahead, "showing"):
+    if ahead == "of" and any(map(str.isdigit, before)):
+        return "total"
+    whole = next((at for at, word in enumerate(after[:4]) if word[0].isdigit()), 0)
+    is_of_whole = after[:1] == ["of"] or after[:2] == ["out", "of"]
+    near = after[whole if is_of_whole else 0 :][: _MOST_BETWEEN + 1]
+    says = next((it for it in near if in_vocabulary(it, *_SAYS)), "")
+    if in_vocabulary(says, "omitted") or (is_of_whole and in_vocabulary(ahead, "omitted")):
+        return "missing"
+    if says or is_of_whole or in_vocabulary(ahead, "showing"):
         return "shown"
     return "total" if ahead == "of" else "any"
 
 
 _TO = frozenset({"-", "–", "to", "through"})
+_OF = frozenset({"of", "out"})
+_SAYS = "omitted", "showing"
 
 
 def _links(word: str) -> bool:
     """True for a word between a number and the word before it that says what it counts."""
     return word in ("all", "are", "is", "the") or in_vocabulary(word, "first", "last")
+
+
+def _without_purpose(line: str) -> str:
+    """A line in small letters, without what an omission is for and what an offer leads to.
+
+    >>> _without_purpose("[3 rows left out to fit the window. Use `fetch` to view them]")
+    '[3 rows omitted. use `fetch` them]'
+    """
+    line = _PURPOSE.sub(r"\1", _PHRASE.sub("omitted", line.casefold()))
+    return _MEANS.sub(lambda it: it[0] if in_vocabulary(it[2], "orders") else it[1], line)
 
 
 @lru_cache(1 << 12)
@@ -137,7 +162,7 @@ def is_notice(sentence: str) -> bool:
     quantified = quantifiers(sentence)
     return all(
         is_small(word) or word in quantified or word in NAMES
-        for word in WORD.findall(sentence.casefold())
+        for word in WORD.findall(_without_purpose(sentence))
     ) and bool(says_omission(sentence, ""))
 
 
