@@ -20,7 +20,6 @@ from ..text.value_diff import differences, is_same_field, keep_order
 from ..text.wording import quoted
 from .own_text import OwnText, RewrittenResult
 
-_WORD = re.compile(r"\w")
 _DENIES = re.compile(
     r"\b(?:cannot|except|never|no|not|only|unless|without)\b|n['’]t\b", re.IGNORECASE
 )
@@ -141,7 +140,10 @@ class _Comparison:
         if self._table.fields and rest:
             rest = [*self._outside_records(rest)]
         for at, line in enumerate(rest):
-            if was := lines.altered(line) if at < _MOST_ALTERED else "":
+            was = lines.altered(line) if at < _MOST_ALTERED else ""
+            if was and self._is_explained(line, was):
+                self._doubt(f"{quoted(line)} may stand for {quoted(was)}")
+            elif was:
                 self.changed.append(Finding(self._own.step, line.strip(), was))
             else:
                 self.own.append(line)
@@ -152,6 +154,13 @@ class _Comparison:
 
     def _doubt(self, words: str) -> None:
         self.doubtful = self.doubtful or words
+
+    def _is_explained(self, line: str, was: str) -> bool:
+        """True if another line of the text has the words that differ between a line and that of the
+        result, as a legend has."""
+        new, gone = _words(line) - _words(was), _words(was) - _words(line)
+        others = (it for it in self._own.text.split("\n") if it.strip() != line.strip())
+        return bool(new and gone) and any(_words(it) >= new | gone for it in others)
 
     def _outside_records(self, lines: Sequence[str]) -> Iterator[str]:
         """Compare the records in some lines; yield the words outside of them."""
@@ -259,6 +268,10 @@ class _Comparison:
         is_short = len(key) >= _SHORT_KEY and plain_key(other).startswith(plain_key(key))
         is_said = any(key in line and other in line for line in self._beside)
         return is_titled or is_short or is_said
+
+
+def _words(line: str) -> set[str]:
+    return {word.strip(_SIGNS) for word in line.split()}
 
 
 def _extends(key: str, other: str) -> bool:

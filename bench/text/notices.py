@@ -29,7 +29,9 @@ _PURPOSE = re.compile(
 )
 """Matches an omission and the purpose behind it, such as "omitted to save tokens"."""
 
-_MEANS = re.compile(r"(\b(?:call|fetch|read|repeat|request|run|see|use)\b[^.,;:]{0,80}?) to ([a-z]+)\b")
+_MEANS = re.compile(
+    r"(\b(?:call|fetch|read|repeat|request|run|see|use)\b[^.,;:]{0,80}?) to ([a-z]+)\b"
+)
 """Matches an offer to read more, and the verb behind it: "use offset=100 to view the rest"."""
 
 _CLAUSE = re.compile(r"[,.;()\[\]](?=\s|$)|[()\[\]]")
@@ -74,7 +76,11 @@ class Notice:
             for at, token in enumerate(tokens):
                 if token[0].isdigit():
                     after = [*takewhile(str.isalnum, tokens[at + 1 : at + 1 + _NEAR])]
-                    nouns = (it for it in after if it not in _OF and not in_vocabulary(it, *_SAYS))
+                    nouns = (
+                        it
+                        for it in after
+                        if not (it in _OF or it.isdigit() or in_vocabulary(it, *_SAYS))
+                    )
                     before = tokens[max(0, at - _NEAR) : at]
                     counted = _counted(before, after)
                     yield Number(token.replace(",", ""), counted, next(nouns, ""))
@@ -85,8 +91,12 @@ class Notice:
         for tokens in self._clauses:
             words = [it for it in tokens if it != "tool"]
             for at, word in enumerate(words):
-                place: Literal["first", "last"] = "first" if in_vocabulary(word, "first") else "last"
-                if in_vocabulary(word, place) and not in_vocabulary("".join(words[at + 1 : at + 2]), "turns"):
+                place: Literal["first", "last"] = (
+                    "first" if in_vocabulary(word, "first") else "last"
+                )
+                if in_vocabulary(word, place) and not in_vocabulary(
+                    "".join(words[at + 1 : at + 2]), "turns"
+                ):
                     near = *words[at : at + _NEAR], *words[max(0, at - _NEAR) : at]
                     says = filter(_says_which, near)
                     yield place, in_vocabulary(next(says, ""), "omitted")
@@ -100,7 +110,7 @@ def _says_which(word: str) -> bool:
 def _counted(before: list[str], after: list[str]) -> Counted:
     """What a number between some words counts.
 
-    >>> [_counted(["rows"], words.split()) for words in ("of 9 lines are omitted", "of 9 lines")]
+    >>> [_counted([], words.split()) for words in ("of 9 lines are omitted", "of 9 lines")]
     ['missing', 'shown']
     """
     last, second, *_ = *reversed(before), "", ""
