@@ -74,9 +74,11 @@ class Counts:
 
     @cached_property
     def _all_missing(self) -> tuple[int, int]:
-        """The characters that it leaves out, with one blank for several, and with all."""
+        """The fewest and the most characters that it leaves out: with one blank for several, and
+        with all, beside words of its own."""
         full, text = (len(" ".join(it.split())) for it in (self._full, self._text))
-        ways = full - text, len(self._full) - len(self._text)
+        of_own = sum(len(line) + 1 for line in shown_of(self._own).own if line)
+        ways = full - text, len(self._full) - len(self._text) + of_own
         return min(ways), max(ways)
 
     def has(self, number: Number) -> bool:
