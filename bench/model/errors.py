@@ -201,6 +201,7 @@ def own_error(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"{before}exited with {message}"
     notes = getattr(error, "__notes__", ())
+    notes = [str(note) for note in notes] if isinstance(notes, list) else []
     form = next((f" — {note}" for note in reversed(notes) if note.startswith("it got ")), "")
     return (
         f"{before}{type(error).__name__}{f': {message}' if message else ''}{form}{refused(error)}"

@@ -12,7 +12,6 @@ import gc
 import os
 import pickle
 import signal
-import sys
 from collections.abc import Callable
 
 # Bound here, before that code is imported, which may put others in their places.
@@ -25,7 +24,6 @@ from os import (
     kill,
     killpg,
     listdir,
-    mkdir,
     rmdir,
     unlink,
     waitpid,
@@ -36,7 +34,14 @@ from socket import MSG_WAITALL, recv_fds, socket
 from typing import NoReturn
 
 from ..model.errors import own_error
-from .confined import adopt_orphans, begin_below, limit_memory, restrict_to, rules_without
+from .confined import (
+    adopt_orphans,
+    begin_below,
+    limit_memory,
+    own_folder,
+    restrict_to,
+    rules_without,
+)
 from .frames import CODE, SPOILT, Frames, Limits
 
 _FULL = "it needs more than {0.memory:,} bytes of memory — keep less, or raise --limit memory=N"
@@ -74,7 +79,7 @@ def main(number: int, size: int) -> NoReturn:
     os.set_inheritable(number, False)
     prepare, limits = pickle.loads(control.recv(size, MSG_WAITALL))
     adopt_orphans()
-    folder = _own_folder()
+    folder = own_folder()
     leave, importer = _exit, fork()  # bound to a local name, which that code cannot replace
     if importer == 0:
         try:
@@ -84,7 +89,8 @@ def main(number: int, size: int) -> NoReturn:
     code = _awaited(importer, control) or 0
     _end_below()
     _empty(folder)
-    rmdir(folder)
+    with contextlib.suppress(OSError):
+        rmdir(folder)
     if code < 0:
         with contextlib.suppress(OSError):
             signal.signal(-code, SIG_DFL)
@@ -130,16 +136,6 @@ def _children() -> set[int]:
             with open(f"/proc/self/task/{task}/children", "rb") as file:
                 numbers.update(map(int, file.read().split()))
     return numbers
-
-
-def _own_folder() -> str:
-    """A new folder, which becomes that of temporary files."""
-    folder = os.path.join(os.environ["TMPDIR"], f"bench-{os.urandom(8).hex()}")
-    mkdir(folder, 0o700)
-    os.environ["TMPDIR"] = folder
-    with contextlib.suppress(Exception):  # which that code may have changed
-        vars(sys.modules["tempfile"])["tempdir"] = None  # it remembers another one
-    return folder
 
 
 def _empty(folder: str) -> None:
@@ -191,7 +187,7 @@ def _import(
 def _serve(control: socket, answer: Callable[..., bytes], limits: Limits) -> NoReturn:
     """Fork a process for each socket that comes in, one after another, until the bench closes the
     control socket. No session finds what another one wrote."""
-    folder = _own_folder()
+    folder = own_folder()
     rules = rules_without()  # of sessions; made once: it takes as long as a fork
     while True:
         _, files, _, _ = recv_fds(control, 1, 1)

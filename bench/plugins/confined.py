@@ -19,6 +19,9 @@ _READS = 0b_0100  # the content of files; folders are listed, and programs run
 _CHANGES = 0b_0111_1111_1111_0110  # that, and every right of Landlock to change files
 _TO_A_FILE = 0b_0100_0000_0000_0110
 
+_FOLDER = "bench-child-"
+"""The beginning of the names of temporary folders of children."""
+
 WRITABLE = "BENCH_WRITABLE"
 """The environment variable that names folders and files, with colons between, that user code may
 change.
@@ -47,8 +50,9 @@ def limit_memory(size: int) -> None:
 
 
 def rules_without(hidden: Sequence[str] = ()) -> int:
-    """A Landlock rule set against reading hidden files and other processes' memory, changing files
-    (Linux 6.7), and sending other processes signals (6.12); -1 where the system has none.
+    """A Landlock rule set against reading hidden files, other temporary folders of children and
+    other processes' memory, changing files (Linux 6.7), and reaching other processes by signals and
+    abstract sockets (6.12); -1 where the system has none.
 
     Any rule set hides the memory of processes outside it. Allowed are changes in the temporary
     folder, and below WRITABLE.
@@ -58,15 +62,13 @@ def rules_without(hidden: Sequence[str] = ()) -> int:
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
             return -1
-        no_signals = struct.pack("=QQQ", _CHANGES, 0, 2)
-        rules = no_signals if version >= 6 else struct.pack("=Q", _CHANGES)
+        alone = struct.pack("=QQQ", _CHANGES, 0, 3)
+        rules = alone if version >= 6 else struct.pack("=Q", _CHANGES)
         number: int = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
-        writable = (
-            os.devnull,
-            os.environ.get("TMPDIR", ""),
-            *os.environ.get(WRITABLE, "").split(":"),
-        )
-        for rights, places in ((_READS, _beside({*hidden})), (_CHANGES, writable)):
+        folder = os.environ["TMPDIR"]
+        writable = os.devnull, folder, *os.environ.get(WRITABLE, "").split(":")
+        others = _temporary_folders(os.path.dirname(folder))
+        for rights, places in ((_READS, _beside({*hidden, *others})), (_CHANGES, writable)):
             for place in places:
                 with contextlib.suppress(OSError):  # "" or one that is not there
                     top = os.open(place, os.O_PATH)
@@ -81,6 +83,22 @@ def restrict_to(rules: int) -> None:
     """Let a Landlock rule set hold from here on."""
     if rules >= 0:
         _libc.syscall(_RESTRICT_SELF, rules, 0)
+
+
+def own_folder() -> str:
+    """A new folder, which becomes that of temporary files."""
+    folder = os.path.join(os.environ["TMPDIR"], f"{_FOLDER}{os.urandom(8).hex()}")
+    os.mkdir(folder, 0o700)
+    os.environ["TMPDIR"] = folder
+    with contextlib.suppress(Exception):  # which user code may have changed
+        vars(sys.modules["tempfile"])["tempdir"] = None  # it remembers another one
+    return folder
+
+
+def _temporary_folders(parent: str) -> Iterator[str]:
+    """Yield the folders of children in a folder."""
+    with os.scandir(parent) as entries:
+        yield from (entry.path for entry in entries if entry.name.startswith(_FOLDER))
 
 
 def _beside(hidden: Set[str]) -> Iterator[str]:

@@ -68,28 +68,25 @@ class Child:
         return Child, self._given
 
     @contextlib.contextmanager
-    def session(self, *about: Hashable, stays: bool = False) -> Iterator[Session]:
+    def session(self, *about: Hashable, is_last: bool = False) -> Iterator[Session]:
         """A context with a session; one that asks nothing where a session about the same was
         late.
 
-        One that `stays` answers the next ones that do too, as long as no answer fails.
+        With `is_last` its process has ended when the context ends; else it ends, and the one of the
+        next session begins, while this process does something else.
         """
-        session = self._last if self._owner == os.getpid() else None
-        if session and session.stays and not stays:
-            session.end()
-        if not (session and session.stays and stays):
-            session = self._new()
+        session = self._new()
         session.about, session.is_given_up = about, about in self._late
-        session.stays = stays
         try:
             yield session
         finally:
+            session.end()
             if session.is_late:
                 self._late.add(about)
+            if session.is_late or (is_last and not session.has_ended()):
                 self.stop()
-            elif not session.stays:
-                session.end()
-                self._next = self._session()  # begins while this process does something else
+            elif not is_last:
+                self._next = self._session()
 
     def _new(self) -> Session:
         """A new session, after the last one has ended."""
@@ -197,7 +194,7 @@ def _environment() -> dict[str, str]:
     left_out = *_OF_CI, "PYTHONHASHSEED"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
     prints = {"PYTHONIOENCODING": "utf-8:backslashreplace"}  # whatever text it is
-    return {**kept, **prints, "TMPDIR": tempfile.gettempdir()}
+    return {**kept, **prints, "TMPDIR": os.path.realpath(tempfile.gettempdir())}
 
 
 class Session(Frames):
@@ -212,7 +209,7 @@ class Session(Frames):
         self._room = limits.answer_bytes
         self._kind = b""  # of the last message
         self.about: tuple[Hashable, ...] = ()
-        self.is_late = self.is_given_up = self.stays = False
+        self.is_late = self.is_given_up = False
         weakref.finalize(self, pipe.close)
 
     def ask(self, *request: Any, count: Callable[[bytes], int] | None = None) -> bytes:
@@ -222,7 +219,6 @@ class Session(Frames):
         """
         if self.is_given_up:
             raise NoAnswer(_GIVEN_UP)
-        stays, self.stays = self.stays, False  # unless it answers
         until = time.monotonic() + self._limits.call_s
         self.send(b"R", pickle.dumps((*self.about, *request), pickle.HIGHEST_PROTOCOL))
         while True:
@@ -230,7 +226,6 @@ class Session(Frames):
             if self._kind == b"C" and count is not None:
                 self.send(b"R", count(body).to_bytes(8, "big"))
             elif self._kind == b"A":
-                self.stays = stays
                 return body
             elif self._kind == b"X":
                 raise NoAnswer(one_line(body.decode("utf-8", "replace")))

@@ -42,20 +42,12 @@ class Replayer(Recording):
         first = self._replay_once(strategy)
         if not (again and strategy.has_user_code) or first.failure is not None:
             return first
-        for stays in (True, False):  # in a process that made other replays, then in a new one
-            second = self._replay_once(strategy, STEPS, again=True, stays=stays)
-            step = first_difference(first, second, len(self.messages))
-            if step is None:
-                break
+        second = self._replay_once(strategy, STEPS, again=True)
+        step = first_difference(first, second, len(self.messages))
         return msgspec.structs.replace(first, unstable_at=step)
 
     def _replay_once(
-        self,
-        strategy: Strategy,
-        before: int | None = None,
-        *,
-        again: bool = False,
-        stays: bool = False,
+        self, strategy: Strategy, before: int | None = None, *, again: bool = False
     ) -> Replay:
         """A replay of all steps, or of those before an index.
 
@@ -70,7 +62,8 @@ class Replayer(Recording):
         if strategy.sandbox is not None:
             box = strategy.sandbox
             child, number = box.another if again else box.child, box.number
-            with child.session(number, stays=stays) as session:
+            # No other replay can look into the process of a second one.
+            with child.session(number, is_last=again) as session:
                 return over(Border(session.ask, ledger))
         if strategy.has_user_code:
             plugins = Plugins(strategy)

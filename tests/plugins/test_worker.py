@@ -341,15 +341,11 @@ def test_a_child_answers_one_session_after_another():
         for _ in range(3):
             with child.session() as session:
                 assert [session.ask(text) for text in (b"1", b"2")] == [b"1", b"12"]
-        for text, answer in ((b"1", b"1"), (b"2", b"12")):
-            with child.session(stays=True) as session:
-                assert session.ask(text) == answer
-        with pytest.raises(NoAnswer), child.session(stays=True) as session:
+        with pytest.raises(NoAnswer), child.session(is_last=True) as session:
             session.ask(b"fail")
-        with child.session(stays=True) as session:
+        with child.session(is_last=True) as session:
             assert session.ask(b"3") == b"3"
-        with child.session() as session:
-            assert session.ask(b"4") == b"4"
+        assert session.pipe.recv(1) == b""  # nobody has the other end
     finally:
         child.stop()
 
@@ -454,6 +450,7 @@ def moved(given): os.rename('old.txt', 'new.txt')
 def cut(given): os.truncate('old.txt', 0)
 def opens_a_terminal(given): open(os.environ['A_TERMINAL'], 'w')
 def linked(given): os.link('old.txt', tempfile.mkdtemp() + '/x')
+def of_another(given): open('bench-child-other')
 """
 
 
@@ -464,7 +461,8 @@ def test_code_writes_in_its_temporary_folder_alone(replayed, tmp_path, monkeypat
     ends = pty.openpty()
     monkeypatch.setenv("A_TERMINAL", os.ttyname(ends[1]))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    names = ["new", "old", "deletes", "moved", "cut", "opens_a_terminal", "linked"]
+    (tmp_path / "bench-child-other").touch()
+    names = ["new", "old", "deletes", "moved", "cut", "opens_a_terminal", "linked", "of_another"]
     fine, noted, again, *others = replayed.each(
         WRITES, [f"summarizer={{}}:{name}" for name in ("f", "notes", "notes", *names)]
     )
@@ -476,7 +474,7 @@ def test_code_writes_in_its_temporary_folder_alone(replayed, tmp_path, monkeypat
         monkeypatch.setenv("BENCH_WRITABLE", str(tmp_path))
         assert replayed(WRITES, "summarizer={}:new").failure is None
     replayed.stop()
-    assert not [*tmp_path.glob("bench-*")]
+    assert [path.name for path in tmp_path.glob("bench-*")] == ["bench-child-other"]
     list(map(os.close, ends))
 
 
