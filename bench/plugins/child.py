@@ -41,6 +41,7 @@ from .confined import (
     own_folder,
     restrict_to,
     rules_without,
+    temporary_folders,
 )
 from .frames import CODE, SPOILT, Frames, Limits
 
@@ -162,7 +163,7 @@ def _import(
     closes this one."""
     begin_below()
     adopt_orphans()
-    restrict_to(rules_without(limits.hidden))
+    restrict_to(rules_without([*limits.hidden, *temporary_folders()]))
     control.send(b"\0")
     limit_memory(limits.memory)
     answer = prepare()

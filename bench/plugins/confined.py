@@ -50,9 +50,9 @@ def limit_memory(size: int) -> None:
 
 
 def rules_without(hidden: Sequence[str] = ()) -> int:
-    """A Landlock rule set against reading hidden files, other temporary folders of children and
-    other processes' memory, changing files (Linux 6.7), and reaching other processes by signals and
-    abstract sockets (6.12); -1 where the system has none.
+    """A Landlock rule set against reading hidden files and other processes' memory, changing files
+    (Linux 6.7), and reaching other processes by signals and abstract sockets (6.12); -1 where the
+    system has none.
 
     Any rule set hides the memory of processes outside it. Allowed are changes in the temporary
     folder, and below WRITABLE.
@@ -65,10 +65,8 @@ def rules_without(hidden: Sequence[str] = ()) -> int:
         alone = struct.pack("=QQQ", _CHANGES, 0, 3)
         rules = alone if version >= 6 else struct.pack("=Q", _CHANGES)
         number: int = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
-        folder = os.environ["TMPDIR"]
-        writable = os.devnull, folder, *os.environ.get(WRITABLE, "").split(":")
-        others = _temporary_folders(os.path.dirname(folder))
-        for rights, places in ((_READS, _beside({*hidden, *others})), (_CHANGES, writable)):
+        writable = os.devnull, os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")
+        for rights, places in ((_READS, _beside({*hidden})), (_CHANGES, writable)):
             for place in places:
                 with contextlib.suppress(OSError):  # "" or one that is not there
                     top = os.open(place, os.O_PATH)
@@ -95,10 +93,10 @@ def own_folder() -> str:
     return folder
 
 
-def _temporary_folders(parent: str) -> Iterator[str]:
-    """Yield the folders of children in a folder."""
-    with os.scandir(parent) as entries:
-        yield from (entry.path for entry in entries if entry.name.startswith(_FOLDER))
+def temporary_folders() -> list[str]:
+    """The temporary folders of all children, this one too."""
+    with os.scandir(os.path.dirname(os.environ["TMPDIR"])) as entries:
+        return [entry.path for entry in entries if entry.name.startswith(_FOLDER)]
 
 
 def _beside(hidden: Set[str]) -> Iterator[str]:
