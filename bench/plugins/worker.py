@@ -68,11 +68,11 @@ class Child:
         return Child, self._given
 
     @contextlib.contextmanager
-    def session(self, *about: Hashable, is_last: bool = False) -> Iterator[Session]:
+    def session(self, *about: Hashable, waits: bool = False) -> Iterator[Session]:
         """A context with a session; one that asks nothing where a session about the same was
         late.
 
-        With `is_last` its process has ended when the context ends; else it ends, and the one of the
+        With `waits` its process has ended when the context ends; else it ends, and the one of the
         next session begins, while this process does something else.
         """
         session = self._new()
@@ -83,9 +83,9 @@ class Child:
             session.end()
             if session.is_late:
                 self._late.add(about)
-            if session.is_late or (is_last and not session.has_ended()):
+            if session.is_late or (waits and not session.has_ended()):
                 self.stop()
-            elif not is_last:
+            elif not waits:
                 self._next = self._session()
 
     def _new(self) -> Session:

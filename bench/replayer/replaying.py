@@ -63,7 +63,7 @@ class Replayer(Recording):
             box = strategy.sandbox
             child, number = box.another if again else box.child, box.number
             # No other replay can look into the process of a second one.
-            with child.session(number, is_last=again) as session:
+            with child.session(number, waits=again) as session:
                 return over(Border(session.ask, ledger))
         if strategy.has_user_code:
             plugins = Plugins(strategy)

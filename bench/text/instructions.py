@@ -31,7 +31,8 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 _READING = re.compile(
-    r"\bfor (?:more|details|the (?:rest|full|whole))\b|\bto (?:see|get|read|view|show|retrieve|expand|recall|fetch) (?:it|the|all|more|any|full)\b",
+    r"\bfor (?:more|details|the (?:rest|full|whole))\b"
+    rf"|\bto (?:{'|'.join(sorted(vocabulary('reading')))}) (?:it|the|all|more|any|full)\b",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(

@@ -30,7 +30,8 @@ _PURPOSE = re.compile(
 """Matches an omission and the purpose behind it, such as "omitted to save tokens"."""
 
 _MEANS = re.compile(
-    r"(\b(?:call|fetch|read|repeat|request|run|see|use)\b[^.,;:]{0,80}?) to ([a-z]+)\b"
+    r"(\b(?:call|fetch|read|repeat|request|run|see|use)\b[^.,;:]{0,80}?)"
+    rf" to (?:{'|'.join(sorted(vocabulary('reading')))})\b"
 )
 """Matches an offer to read more, and the verb behind it: "use offset=100 to view the rest"."""
 
@@ -147,7 +148,7 @@ def _without_purpose(line: str) -> str:
     '[3 rows omitted. use `fetch` them]'
     """
     line = _PURPOSE.sub(r"\1", _PHRASE.sub("omitted", line.casefold()))
-    return _MEANS.sub(lambda it: it[0] if in_vocabulary(it[2], "orders") else it[1], line)
+    return _MEANS.sub(r"\1", line)
 
 
 @lru_cache(1 << 12)

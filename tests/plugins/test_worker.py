@@ -341,9 +341,9 @@ def test_a_child_answers_one_session_after_another():
         for _ in range(3):
             with child.session() as session:
                 assert [session.ask(text) for text in (b"1", b"2")] == [b"1", b"12"]
-        with pytest.raises(NoAnswer), child.session(is_last=True) as session:
+        with pytest.raises(NoAnswer), child.session(waits=True) as session:
             session.ask(b"fail")
-        with child.session(is_last=True) as session:
+        with child.session(waits=True) as session:
             assert session.ask(b"3") == b"3"
         assert session.pipe.recv(1) == b""  # nobody has the other end
     finally:
