@@ -45,13 +45,11 @@ class _Shape(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A prompt read up to some message: the problems that came out there, and whether any did so
-    far; the last message that answers no call, and its calls without a result; the place of the
-    last step.
+    """A prompt read up to some message: its problems so far; the last message that answers no call,
+    and its calls without a result; the place of the last step.
     """
 
     problems: tuple[str, ...] = ()
-    is_faulty: bool = False
     where: str = ""
     waiting: frozenset[str] = frozenset()
     place: int = -1
@@ -73,26 +71,24 @@ class _Read(NamedTuple):
             place = self.place
         elif place < self.place:
             problems.append(f"{where} stands after a later step")
-        is_faulty, has_user = self.is_faulty or bool(problems), self.has_user or is_user
-        return _Read(tuple(problems), is_faulty, head, waiting, place, has_user)
+        found = (*self.problems, *problems) if problems else self.problems
+        return _Read(found, head, waiting, place, self.has_user or is_user)
 
     def unanswered(self) -> list[str]:
         """The problems of the calls without a result."""
         calls = sorted(self.waiting)
         return [f"call {call} of {self.where} has no result before the next turn" for call in calls]
 
+    def ended(self, *, is_asked: bool = True) -> list[str]:
+        """The problems of the prompt, if it ends here; one that `is_asked` for needs a user."""
+        needs_user = is_asked and not self.has_user
+        no_user = ["no message speaks as a user"] if needs_user else []
+        return [*self.problems, *self.unanswered(), *no_user]
 
-class _Prompt(Running[_Read]):
-    """The prompt of one thread, read from its start."""
 
-    def __init__(self) -> None:
-        super().__init__(_Read(), _Read.and_then)
-
-    def problems(self) -> list[str]:
-        """The problems of the prompt, if it ends here."""
-        last = self.values[-1]
-        found = (problem for read in self.values for problem in read.problems)
-        return [*(found if last.is_faulty else ()), *last.unanswered()]
+def _prompts() -> defaultdict[str, Running[_Read]]:
+    """The prompt of each thread, read from its start."""
+    return defaultdict(lambda: Running(_Read(), _Read.and_then))
 
 
 class PromptRules:
@@ -120,36 +116,34 @@ class PromptRules:
     @cached_property
     def _excused(self) -> dict[str, set[str]]:
         """The problems of the recorded history of each thread."""
-        histories = defaultdict[str, _Prompt](_Prompt)
+        histories = _prompts()
         for step in self._messages.trace.steps:
             if isinstance(step, Speaking):
                 history = histories[step.thread]
                 shape = self._shape(self._messages.index.full[step.index])
                 history.change(len(history.values), [shape])
-        return {thread: {*history.problems()} for thread, history in histories.items()}
+        ends = {thread: history.values[-1] for thread, history in histories.items()}
+        return {thread: {*end.ended(is_asked=False)} for thread, end in ends.items()}
 
     @cached_property
     def _excused_at(self) -> dict[int, set[str]]:
         """The problems of each recorded prompt, by its turn."""
         problems: dict[int, set[str]] = {}
-        prompts = defaultdict[str, _Prompt](_Prompt)
+        prompts = _prompts()
         for turn, keep, tail in recorded_prompts(self._messages.trace, self._messages.recording):
-            prompt = prompts[turn.thread]
-            read = prompt.change(keep, [self._shape_of(message) for message in tail])
-            problems[turn.index] = {*prompt.problems(), *_no_user(read)}
+            read = prompts[turn.thread].change(keep, [*map(self._shape_of, tail)])
+            problems[turn.index] = {*read.ended()}
         return problems
 
     def refused(self, calls: Sequence[Call]) -> Iterator[Refused]:
         """Yield the prompts that a provider would refuse, in order. Each prompt only costs its
         changes.
         """
-        prompts = defaultdict[str, _Prompt](_Prompt)
+        prompts = _prompts()
         for number, call in enumerate(calls):
-            prompt = prompts[call.thread]
-            read = prompt.change(call.keep, [*map(self._shape, call.tail)])
-            asked = self._first_user.get(call.thread)
-            is_asked = asked is not None and asked < self._places[call.step]
-            problems = [*prompt.problems(), *(_no_user(read) if is_asked else ())]
+            read = prompts[call.thread].change(call.keep, [*map(self._shape, call.tail)])
+            place = self._places[call.step]
+            problems = read.ended(is_asked=self._first_user.get(call.thread, place) < place)
             if not problems:
                 continue
             excused = self._excused.get(call.thread, set()) | self._excused_at[call.step]
@@ -174,10 +168,6 @@ class PromptRules:
             is_user,
             _problem_of(message, where) if is_own else None,
         )
-
-
-def _no_user(read: _Read) -> list[str]:
-    return [] if read.has_user else ["no message speaks as a user"]
 
 
 def _problem_of(message: Message, where: str) -> str | None:

@@ -28,8 +28,8 @@ def decoded_runs(text: str, known: str = "") -> tuple[str, bool]:
     (('/usr/lib/python/site/packages/bench/text/encoded/decoders', False), False)
     """
     has_any = False
-    may_have = max(map(len, text.split()), default=0) >= _FEWEST_CHARS
-    for run in dict.fromkeys(_RUN.findall(text)) if may_have else ():
+    words = dict.fromkeys(word for word in text.split() if len(word) >= _FEWEST_CHARS)
+    for run in dict.fromkeys(run for word in words for run in _RUN.findall(word)):
         if run in known or run.count("/") * _MOST_SLASHES > len(run):
             continue
         for decode in _DECODERS:

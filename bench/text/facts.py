@@ -142,7 +142,9 @@ _KEPT_CHARS, _MOST_PIECES = 200, 1 << 15
 
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 
-_QUOTED_WORDS = re.compile(r"""(?:\s++|(?<!\S)(?:[^"'\s]++|"[^"'\s]{2,80}"[^\w"'\s]*+)(?!\S))*+""")
+_QUOTED_WORDS = re.compile(
+    r"""(?:\s++|(?<!\S)(?:[^"'\s]++|[{(\[]*+(?:"[^"'\s]{2,80}"|'[^"'\s]{2,80}')[^\w"'\s]*+)(?!\S))*+"""
+)
 """Matches words of which each is without quotes, or inside quotes."""
 
 _SIMPLE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?+[,;:!?]*")

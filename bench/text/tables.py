@@ -247,8 +247,10 @@ class _Reader:
             spans = [(0, 0), *spans]  # the first column has no name
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         certain = gaps if is_drawn else [(end, start) for end, start in gaps if start - end > 1]
-        first_row, header_places = at + 1 + is_ruled, _places_of(header)
         fewest = 1 if is_ruled or certain else _LARGE
+        if len(gaps) < fewest:
+            return None
+        first_row, header_places = at + 1 + is_ruled, _places_of(header)
         end, row_places = self._aligned_rows(first_row, header_places, gaps, certain, fewest)
         places = header_places | row_places
         blanks = [blank for gap in gaps if (blank := _blank(places, gap))]
