@@ -67,6 +67,31 @@ def _says_more(line: str) -> bool:
     return bool(is_claim or is_consent(line) or is_command(line))
 
 
+class _Line:
+    """A line, read as a notice, whatever result it is about."""
+
+    def __init__(self, line: str) -> None:
+        found = [*IDENTIFIER.finditer(UNSPACED.sub(lambda it: " " * len(it[0]), line))]
+        self.names = [name[0] for name in found]
+        ends = [0, *(end for name in found for end in name.span()), len(line)]
+        unnamed = (line[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
+        notice = Notice(EXIT_CODE.sub(" ", " ".join(unnamed)))
+        self.words, self.numbers = {*notice.words}, [*notice.numbers()]
+        self.places = [*notice.places()]
+        self.content = {
+            it for it in self.words if in_vocabulary(it, "claims", "ranks") or not is_small(it)
+        }
+        """Its words that may say something about the world."""
+
+        self.said = [
+            name for name in _CHECKED if any(in_vocabulary(word, name) for word in self.words)
+        ]
+
+
+_read = lru_cache(maxsize=1 << 10)(_Line)
+"""Cached, because a strategy writes the same lines into many texts."""
+
+
 _MOST_CHARS = 10_000
 """The most characters of a notice."""
 
@@ -100,12 +125,11 @@ class Statement:
     def _claims_something(self) -> bool:
         """True if it claims a success, a failure that the result does not state, a consent, or what
         must be done."""
-        line = self._line
-        codes = {*exit_codes(line)}
-        is_failure = FAILURE.search(line) and not (
-            codes and codes <= {*exit_codes(self._result.text)}
-        )
-        return bool(is_failure or _says_more(line))
+        if FAILURE.search(self._line):
+            codes = {*exit_codes(self._line)}
+            if not codes or not codes <= {*exit_codes(self._result.text)}:
+                return True
+        return _says_more(self._line)
 
     @property
     def _is_omission(self) -> bool:
@@ -118,26 +142,18 @@ class Statement:
 
     @property
     def _is_notice(self) -> bool:
-        line, known = self._line, self._own.session.mentions.name
-        names = [*IDENTIFIER.finditer(UNSPACED.sub(lambda it: " " * len(it[0]), line))]
-        if names and not (self._is_omission and all(known(name[0]) for name in names)):
+        line, known = _read(self._line), self._own.session.mentions.name
+        if line.names and not (self._is_omission and all(map(known, line.names))):
             return False
-        ends = [0, *(end for name in names for end in name.span()), len(line)]
-        unnamed = (line[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
-        notice = Notice(EXIT_CODE.sub(" ", " ".join(unnamed)))
-        words = {*notice.words}
-        content = {it for it in words if in_vocabulary(it, "claims", "ranks") or not is_small(it)}
-        if content:
-            content -= self._own.session.call_words(self._result.index)
+        call_words = self._own.session.call_words
+        content = line.content and line.content - call_words(self._result.index)
         if any(in_vocabulary(word, "claims", "ranks") for word in content):
             return False
-        said = [name for name in _CHECKED if any(in_vocabulary(word, name) for word in words)]
-        numbers = [*notice.numbers()]
         return (
-            all(self._is_right(name, words) for name in said)
-            and (not content or self._are_keys(content, words, numbers))
-            and self._are_there([*notice.places()])
-            and all(is_counted(self._own, number) for number in numbers)
+            all(self._is_right(name, line.words) for name in line.said)
+            and (not content or self._are_keys(content, line.words, line.numbers))
+            and self._are_there(line.places)
+            and all(is_counted(self._own, number) for number in line.numbers)
         )
 
     def _is_right(self, name: str, words: Collection[str]) -> bool:
