@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from ..model import ToolResult, as_text, compact_json
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
-from ..text.excerpts import NOTICE_CHARS, Excerpt, Gap, shared
+from ..text.excerpts import NOTICE_CHARS, Excerpt, Gap, common_length
 from ..text.field_table import FieldTable
 from ..text.omissions import omission_in
 from ..text.result_lines import LinesShown, ResultLines
@@ -74,7 +74,7 @@ class OwnText:
                     # the result that shares most stands beside the text in alphabetical order
                     at = bisect_left(earlier, text[start:])
                     nearest = earlier[max(0, at - 1) : at + 1]
-                    end = start + max(shared(text, start, result) for result in nearest)
+                    end = start + max(common_length(text, start, result) for result in nearest)
                     text = f"{text[:start]}\n{text[end:]}"
                 start = text.find(beginning, start + 1)
         return text

@@ -336,8 +336,7 @@ _ESCAPED = re.compile(  # begins with a set of characters, so that all others ar
 )
 _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
 """A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a
-backslash is one.
-"""
+backslash is one."""
 
 
 def _unescaped_inside(text: str) -> str:

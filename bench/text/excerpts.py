@@ -1,7 +1,7 @@
-"""Excerpts: texts that show parts of a result in order, with gaps between.
+"""Excerpts: texts that copy parts of a result in order, with a notice or nothing in the gaps.
 
-If the gaps of a text are known exactly, the rest is right, and each of its own words is next to
-what is missing there.
+Of an excerpt only the words in the gaps need checking, and it is known what each gap leaves out. Other
+texts are compared line by line (`result_lines`) or record by record (`field_table`).
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ from .line_prefixes import without_marks
 from .places import starts_of
 
 NOTICE_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 8, 20
-"""The most characters of a notice, the fewest characters that match by no accident, and the most
-places to try.
-"""
+"""The most characters of a notice, the fewest of a text that is no excerpt by accident, and the most
+places to try behind a gap."""
 
-_SOUGHT = re.compile(r"\W{0,400}.{0,24}", re.DOTALL)
-"""Matches what is searched after a gap; signs alone may be anywhere."""
+_NEXT_WORDS = re.compile(r"\W{0,400}.{0,24}", re.DOTALL)
+"""Matches the words behind a gap, which are searched in the full text."""
 
 _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
-"""The characters after which a text may continue with the other one."""
+"""Matches what a notice may end with."""
 
-_WITHIN = re.compile(r"[\w<\[(/]\w|</")
+_WITHIN_WORD = re.compile(r"[\w<\[(/]\w|</")
 _CUTS = re.compile(r"[\w…\[(<\n]|\.\.")
-"""Matches a sign of words that stand for missing ones, not only for signs."""
+"""Matches a character of a notice; a gap with only other signs is a difference in layout."""
 
-_TYPED = str.maketrans(
+_TYPOGRAPHIC = str.maketrans(
     {**dict(zip("’‘“”„–—−\u00a0⏎↵", '\'\'"""--- \n\n', strict=True)), "…": "..."}
 )
 """Typographic signs and their plain forms."""
@@ -45,39 +44,39 @@ _LOOSE = *'{}[],"', '":', "':"
 _BREAK = re.compile(
     r"\n(?:(?<=[{\[]\n)|(?<=>\n)(?=<)|(?=[}\],])|(?<=,\n)(?=[\"'{\[\d-]|true|false|null))"
 )
-"""Matches a line break between the signs of data, or between tags."""
+"""Matches an insignificant line break: between the signs of data, or between tags."""
 
 
 class Gap(NamedTuple):
-    """A place where a text has words of its own, or leaves out a part of the result."""
+    """The words that an excerpt has in one place, and what is missing there; either may be empty."""
 
     words: str
     missing: str
 
 
 class _Place(NamedTuple):
-    """The start and the end of a gap in a text, and in the other one."""
+    """The start and end of a gap in the excerpt, and of what is missing in the full text."""
 
-    begin: int
+    start: int
     end: int
-    begin_of_missing: int
-    end_of_missing: int
+    missing_start: int
+    missing_end: int
 
-    def between(self, shown: str, full: str) -> Gap:
-        """The gap between two parts of texts, without the blanks at which both end."""
-        words = shown[self.begin : self.end]
-        missing = full[self.begin_of_missing : self.end_of_missing]
+    def gap(self, shown: str, full: str) -> Gap:
+        """The gap at this place, without the blanks at which both parts end."""
+        words = shown[self.start : self.end]
+        missing = full[self.missing_start : self.missing_end]
         blanks = missing[len(missing.rstrip()) :]
-        both = len(blanks) if words.endswith(blanks) else 0
-        return Gap(words[: len(words) - both], missing[: len(missing) - both])
+        count = len(blanks) if words.endswith(blanks) else 0
+        return Gap(words[: len(words) - count], missing[: len(missing) - count])
 
 
 IsNotice: TypeAlias = Callable[[Gap], bool]
-"""A function that is True for a gap whose words only say that something is left out."""
+"""True for a gap whose words only say that something is left out."""
 
 
 class Excerpt:
-    """A text and another one of which it may show parts; their gaps are found once.
+    """A text that may be an excerpt of a full text. Their gaps are found once.
 
     >>> def gaps(text, full):
     ...     return Excerpt(text, full).gaps(lambda gap: "omitted" in gap.words or "(+" in gap.words)
@@ -97,21 +96,23 @@ class Excerpt:
         return _places(self._text, self._full, lambda gap: _CUTS.search(gap.words) is not None)
 
     def gaps(self, is_notice: IsNotice) -> list[Gap] | None:
-        """The gaps in the text as written or with other blanks, each a notice or at an end and silent;
-        None if it is not an excerpt."""
-        gaps = [place.between(self._text, self._full) for place in self._places or ()]
+        """The gaps of the excerpt, each with a notice, or silent at an end; None for another text.
+
+        If the texts as they are give no such gaps, they are compared without differences in layout.
+        """
+        gaps = [place.gap(self._text, self._full) for place in self._places or ()]
         if self._places is not None and all(is_notice(gap) for gap in gaps if gap.words):
             return gaps
-        one, other = _plain(self._text, self._full)
-        places = _places(one, other, is_notice)
-        return None if places is None else [place.between(one, other) for place in places]
+        text, full = _plain(self._text, self._full)
+        places = _places(text, full, is_notice)
+        return None if places is None else [place.gap(text, full) for place in places]
 
     @property
     def without_halves(self) -> str:
-        """The text without half words and half numbers next to gaps, which are left from a cut.
+        """The text without the halves of words and numbers that gaps cut through.
 
-        For instance `[3, 12` does not show the number 12 if the other text is `[3, 1250]`. A text
-        that is not an excerpt stays as it is.
+        For instance `[3, 12` does not show the number 12 if the full text is `[3, 1250]`. A text that
+        is not an excerpt is unchanged.
 
         >>> def cut(text, full):
         ...     return Excerpt(text, full).without_halves
@@ -123,30 +124,30 @@ class Excerpt:
         ("['a', 12]", '…', '… ')
         """
         text, parts, done = self._text, list[str](), 0
-        for begin, end, place, goes_on in self._places or ():
-            half = token_around(self._full, place)[0] - place
-            parts += text[done : begin + half], text[begin:end]
-            done = end - goes_on + token_around(self._full, goes_on)[1]
+        for start, end, missing_start, missing_end in self._places or ():
+            half = token_around(self._full, missing_start)[0] - missing_start
+            parts += text[done : start + half], text[start:end]
+            done = end - missing_end + token_around(self._full, missing_end)[1]
         return "".join([*parts, text[done:]])
 
 
 def _plain(text: str, full: str) -> tuple[str, str]:
-    """Two texts without insignificant parts."""
+    """Both texts without what is only layout: blanks, line numbers and typographic signs."""
     if max(len(text), len(full)) > LONG_CHARS:
         return " ".join(text.split()), " ".join(full.split())
     return folded(without_marks(text)), _folded_once(full)
 
 
 def folded(text: str) -> str:
-    """A text with runs of blanks or line breaks reduced to one, none between the signs of data, and
-    typographic signs replaced.
+    """A text with plain instead of typographic signs, and with single blanks and line breaks; without
+    any between the signs of data.
 
     >>> folded('{\\n  "a": [1,\\n  2]\\n}'), folded("[1 line left out]\\nDelete it.")
     ('{"a":[1,2]}', '[1 line left out]\\nDelete it.')
     """
     text = without_colours(text)
     if not text.isascii():
-        text = normalize("NFC", text).translate(_TYPED)
+        text = normalize("NFC", text).translate(_TYPOGRAPHIC)
     lines = (" ".join(line.split()) for line in text.split("\n"))
     text = _BREAK.sub("", "\n".join(filter(None, lines)))
     for sign in filter(text.__contains__, _LOOSE):
@@ -155,61 +156,67 @@ def folded(text: str) -> str:
 
 
 _folded_once = lru_cache(maxsize=256)(folded)
-"""`folded`, cached for a text that many others are compared with."""
+"""`folded`, cached, because many texts are compared with the same full text."""
 
 
-def _places(one: str, other: str, is_notice: IsNotice) -> list[_Place] | None:
-    """The places of the gaps between two texts; None if the first is not an excerpt of the other."""
-    if one.startswith(("{", "[{")) and one[:2] != other[:2]:
+def _places(text: str, full: str, is_notice: IsNotice) -> list[_Place] | None:
+    """The places of the gaps in a text; None if it is not an excerpt of the full text."""
+    if text.startswith(("{", "[{")) and text[:2] != full[:2]:
         return None  # data in another layout
     places: list[_Place] = []
-    at = place = 0
+    start = missing_start = 0
     while True:
-        same = shared(one, at, other, place)
-        at, place = at + same, place + same
-        if at == len(one):
-            return [*places, _Place(at, at, place, len(other))] if place < len(other) else places
-        while at and place and _WITHIN.match(one, at - 1):
-            at, place = at - 1, place - 1  # a notice does not begin within a word, nor a tag
-        if one[at].isalnum() and one[:at].rpartition("\n")[2].strip():
+        same = common_length(text, start, full, missing_start)
+        start, missing_start = start + same, missing_start + same
+        if start == len(text):
+            at_end = _Place(start, start, missing_start, len(full))
+            return [*places, at_end] if missing_start < len(full) else places
+        while start and missing_start and _WITHIN_WORD.match(text, start - 1):
+            # A notice does not begin within a word or a tag.
+            start, missing_start = start - 1, missing_start - 1
+        if text[start].isalnum() and text[:start].rpartition("\n")[2].strip():
             return None
-        gap = _Place(at, *next(_resumed(one, at, other, place), (len(one), place, len(other))))
-        if gap.end - at > NOTICE_CHARS or (gap.end > at and not is_notice(gap.between(one, other))):
+        at_end = _Place(start, len(text), missing_start, len(full))
+        place = next(_resumed(text, start, full, missing_start), at_end)
+        is_long = place.end - start > NOTICE_CHARS
+        if is_long or (place.end > start and not is_notice(place.gap(text, full))):
             return None
-        places.append(gap)
-        if gap.end == len(one):
+        places.append(place)
+        if place.end == len(text):
             return places
-        at, place = gap.end, gap.end_of_missing
+        start, missing_start = place.end, place.missing_end
 
 
-def shared(one: str, at: int, other: str, place: int = 0) -> int:
-    """The number of characters that two texts share from a place of each."""
-    size, done, step = min(len(one) - at, len(other) - place), 0, 64
+def common_length(text: str, start: int, other: str, other_start: int = 0) -> int:
+    """The number of characters that two texts have in common from a place in each."""
+    size, done, step = min(len(text) - start, len(other) - other_start), 0, 64
     while (
         done < size
-        and one[at + done : at + done + step] == other[place + done : place + done + step]
+        and text[start + done : start + done + step]
+        == other[other_start + done : other_start + done + step]
     ):
         done, step = done + step, 2 * step
-    start, part = at + done, other[place + done : place + min(done + step, size)]
-    differs = bisect_left(
-        range(len(part)), True, key=lambda number: not one.startswith(part[: number + 1], start)
+    begin = start + done
+    part = other[other_start + done : other_start + min(done + step, size)]
+    common = bisect_left(
+        range(len(part)), True, key=lambda last: not text.startswith(part[: last + 1], begin)
     )
-    return min(done, size) + differs
+    return min(done, size) + common
 
 
-def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the possible ends of a gap in both texts, from where they are equal again."""
-    silent = [0] if at == 0 else []
-    for end in (*silent, *(stop.end() for stop in _STOP.finditer(one, at, at + NOTICE_CHARS))):
-        rest = one[end:]
-        is_end = len(rest) <= len(other) - place and other.endswith(rest)
-        part = sought[0] if (sought := _SOUGHT.match(rest)) else ""
-        starts = (
-            [len(other) - len(rest)]
-            if is_end
-            else [*islice(starts_of(other, part, place), _MOST_PLACES)]
-        )
-        if part and starts:
-            start = max(starts, key=lambda start: shared(one, end, other, start))
-            if end or (len(one) >= _SURE_CHARS and (is_end or other[:start].endswith("\n"))):
-                yield end, place, start
+def _resumed(text: str, start: int, full: str, missing_start: int) -> Iterator[_Place]:
+    """Yield the possible places of a gap from its start: up to where both texts go on alike."""
+    silent = [0] if start == 0 else []
+    stops = (stop.end() for stop in _STOP.finditer(text, start, start + NOTICE_CHARS))
+    for end in (*silent, *stops):
+        rest = text[end:]
+        is_end = len(rest) <= len(full) - missing_start and full.endswith(rest)
+        match = _NEXT_WORDS.match(rest)
+        words = match[0] if match else ""
+        starts = islice(starts_of(full, words, missing_start), _MOST_PLACES)
+        ends = [len(full) - len(rest)] if is_end else [*starts]
+        if words and ends:
+            missing_end = max(ends, key=lambda position: common_length(text, end, full, position))
+            is_certain = is_end or full[:missing_end].endswith("\n")
+            if end or (len(text) >= _SURE_CHARS and is_certain):
+                yield _Place(start, end, missing_start, missing_end)

@@ -106,8 +106,7 @@ def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
 
 def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
     """The facts of a line except for an error message, found word by word unless a quotation spans
-    several.
-    """
+    several."""
     pieces = line.split()
     if ('"' in line or "'" in line) and not _QUOTED_WORDS.fullmatch(line):
         pieces = [line]

@@ -170,8 +170,7 @@ class FieldTable:
     @memo
     def key_of(self, fact: str) -> str:
         """The key of the first field with a fact; `""` if the fact is in prose, in a key, or
-        missing.
-        """
+        missing."""
         if fact in self.names or self._is_in_prose(fact):
             return ""
         fields = self.fields_with(fact)

@@ -1,6 +1,5 @@
 """Instructions in prose: sentences that tell an agent what to do or not to do, and texts that
-repeat them.
-"""
+repeat them."""
 
 from __future__ import annotations
 
@@ -82,8 +81,7 @@ _OF_A_THING = re.compile(
     re.IGNORECASE,
 )
 """Matches statements about things and code, which are not rules: `folders always show it`, `the key
-must match`.
-"""
+must match`."""
 _RANGE = re.compile(r"\b(?:from|between)\b(?=\W{0,3}\d)|\b\d+ (?:out )?of (?:the )?(?=\d)")
 _AUXILIARY = re.compile(
     r"\b(?:i|we|he|she|they|it|has|have|had|is|are|was|were|been|can|could|would|['’](?:s|ve|d))\s+(?:\w+ly\s+)?$",
@@ -171,8 +169,7 @@ def is_order(sentence: str) -> bool:
 @lru_cache(1 << 8)
 def _bare(sentence: str) -> str:
     """A sentence without its bullet and label; "" if it is too short, too long, a question, or
-    about the speaker.
-    """
+    about the speaker."""
     text = _BULLET.sub("", " ".join(sentence.split()))
     bare = _REPORTED.sub("", _LABEL.sub("", text))
     long_enough = text.count(" ") + 1 >= _FEWEST_WORDS and len(text) <= _MOST_CHARS
@@ -274,8 +271,7 @@ def repeats(text: str, instruction: str) -> bool:
 
 _Words = tuple[frozenset[str], bool]
 """The words of a sentence without function words, six letters of each, and True if it has a
-negation.
-"""
+negation."""
 
 _KEPT_CHARS = 1000  # longer lines seldom come again, and what is kept outlives their trace
 

@@ -344,8 +344,7 @@ class KeylessRows:
 
 
 def _may_follow(sign: str | None, key: str, count: int) -> bool:
-    """True if a sign may stand behind a key, or without one behind `count` values: a colon behind a
-    key or the first value, a separator behind a value."""
+    """True if a sign may follow: a colon behind a key or the first value, others behind a value."""
     return bool(key or count == 1) if sign == ":" else not (sign and key)
 
 

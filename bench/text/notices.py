@@ -1,11 +1,15 @@
-"""Notices: lines that only say how much of a text is shown or left out, read word by word."""
+"""Notices: lines that only say how much of a text is shown or left out: `[first 10 of 45 rows]`.
+
+`omissions` finds the words of an omission in any line. Here a notice is read word by word, so that
+its counts and places can be checked (`evidence/checks/statements`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import takewhile
+from itertools import filterfalse, takewhile
 from typing import Literal, NamedTuple
 
 from .common_words import FUNCTION_WORDS
@@ -15,11 +19,11 @@ from .speakers import NAMES
 from .vocabulary import in_vocabulary, vocabulary
 
 WORD = re.compile(r"[^\W\d_]{2,}")
-_OF_TEXTS = (
+_ABOUT_TEXTS = (
     *("units", "turns", "types", "formats", "notices", "first", "last"),
     *("repeated", "empty", "omitted", "states", "showing"),
 )
-"""The lists of words that speak of texts."""
+"""The lists of words that are about texts, not about the world."""
 
 _PHRASE = re.compile(
     r"\b(?:left out|(?:not|no longer) (?:displayed|here|included|listed|shown)|cut (?:off|short))\b"
@@ -29,7 +33,7 @@ _PURPOSE = re.compile(
 )
 """Matches an omission and the purpose behind it, such as "omitted to save tokens"."""
 
-_MEANS = re.compile(
+_OFFER = re.compile(
     r"(\b(?:call|fetch|read|repeat|request|run|see|use)\b[^.,;:]{0,80}?)"
     rf" to (?:{'|'.join(sorted(vocabulary('reading')))})\b"
 )
@@ -40,16 +44,16 @@ _TOKEN = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)|[^\W\d_]+|[#–:=
 """Matches a number, a word, or a sign."""
 
 _MOST_BETWEEN, _NEAR = 3, 20
-"""The most words between a number and the word that says what it counts, and those beside a word that
-may say more of it."""
+"""The most words between a number and the word "shown" or "omitted" behind it, and the most words
+that are read on either side of a word."""
 
 Counted = Literal["part", "missing", "shown", "total", "any"]
-"""What a number in a notice counts: it numbers a part, counts what is missing, shown or in the whole
-result, or does not say."""
+"""What a number in a notice counts: what is missing, shown, or there in total; "part" for the number
+of a part (`page 3`), "any" if the notice does not say."""
 
 
 class Number(NamedTuple):
-    """A number in a notice, what it counts, and the word for what it counts."""
+    """A number in a notice, what it counts, and the noun behind it: ("10", "shown", "rows")."""
 
     text: str
     counted: Counted
@@ -57,7 +61,7 @@ class Number(NamedTuple):
 
 
 class Notice:
-    """A line, read as a notice.
+    """A line read as a notice.
 
     >>> notice = Notice("[first 10 of 45 rows, 1,200 characters not shown]")
     >>> [(number.text, number.counted) for number in notice.numbers()]
@@ -72,107 +76,107 @@ class Notice:
         self.words = WORD.findall(line)
 
     def numbers(self) -> Iterator[Number]:
-        """Yield its numbers."""
+        """Yield the numbers of the notice."""
         for tokens in self._clauses:
-            for at, token in enumerate(tokens):
+            for place, token in enumerate(tokens):
                 if token[0].isdigit():
-                    after = [*takewhile(str.isalnum, tokens[at + 1 : at + 1 + _NEAR])]
-                    nouns = (
-                        it
-                        for it in after
-                        if not (it in _OF or it.isdigit() or in_vocabulary(it, *_SAYS))
-                    )
-                    before = tokens[max(0, at - _NEAR) : at]
-                    counted = _counted(before, after)
-                    yield Number(token.replace(",", ""), counted, next(nouns, ""))
+                    after = [*takewhile(str.isalnum, tokens[place + 1 : place + 1 + _NEAR])]
+                    noun = next(filterfalse(_is_no_noun, after), "")
+                    before = tokens[max(0, place - _NEAR) : place]
+                    yield Number(token.replace(",", ""), _counted(before, after), noun)
 
     def places(self) -> Iterator[tuple[Literal["first", "last"], bool]]:
-        """Yield the places of which it speaks, at the beginning or end of a result, each with True
-        if it says that this part is missing; places in a conversation are left out."""
+        """Yield the ends of the result that the notice names, each with True if it says that this
+        part is missing. Places in a conversation ("the last message") do not count."""
         for tokens in self._clauses:
-            words = [it for it in tokens if it != "tool"]
-            for at, word in enumerate(words):
-                place: Literal["first", "last"] = (
-                    "first" if in_vocabulary(word, "first") else "last"
-                )
-                if in_vocabulary(word, place) and not in_vocabulary(
-                    "".join(words[at + 1 : at + 2]), "turns"
-                ):
-                    near = *words[at : at + _NEAR], *words[max(0, at - _NEAR) : at]
-                    says = filter(_says_which, near)
-                    yield place, in_vocabulary(next(says, ""), "omitted")
+            words = [word for word in tokens if word != "tool"]
+            for place, word in enumerate(words):
+                is_first = in_vocabulary(word, "first")
+                if not (is_first or in_vocabulary(word, "last")):
+                    continue
+                if in_vocabulary("".join(words[place + 1 : place + 2]), "turns"):
+                    continue
+                near = *words[place : place + _NEAR], *words[max(0, place - _NEAR) : place]
+                verb = next(filter(_tells_if_shown, near), "")
+                yield "first" if is_first else "last", in_vocabulary(verb, "omitted")
 
 
-def _says_which(word: str) -> bool:
+def _is_no_noun(word: str) -> bool:
+    return word in ("of", "out") or word.isdigit() or in_vocabulary(word, *_VERBS)
+
+
+def _tells_if_shown(word: str) -> bool:
     """True for a word that says whether a part is shown or missing."""
-    return word == "of" or in_vocabulary(word, *_SAYS)
+    return word == "of" or in_vocabulary(word, *_VERBS)
 
 
 def _counted(before: list[str], after: list[str]) -> Counted:
-    """What a number between some words counts.
+    """What a number counts, judged by the words before and after it.
 
     >>> [_counted([], words.split()) for words in ("of 9 lines are omitted", "of 9 lines")]
     ['missing', 'shown']
     """
-    last, second, *_ = *reversed(before), "", ""
-    if last == "#" or in_vocabulary(last, "numbered") or (second[:1].isdigit() and last in _TO):
+    last, last_but_one, *_ = *reversed(before), "", ""
+    is_range = last_but_one[:1].isdigit() and last in _TO
+    if last == "#" or in_vocabulary(last, "numbered") or is_range:
         return "part"
-    ahead, *_ = *(it for it in reversed(before) if not _links(it)), ""
-    if ahead == "of" and any(map(str.isdigit, before)):
+    leading = next(filterfalse(_may_precede_number, reversed(before)), "")
+    if leading == "of" and any(map(str.isdigit, before)):
         return "total"
-    whole = next((at for at, word in enumerate(after[:4]) if word[0].isdigit()), 0)
-    is_of_whole = after[:1] == ["of"] or after[:2] == ["out", "of"]
-    near = after[whole if is_of_whole else 0 :][: _MOST_BETWEEN + 1]
-    says = next((it for it in near if in_vocabulary(it, *_SAYS)), "")
-    if in_vocabulary(says, "omitted") or (is_of_whole and in_vocabulary(ahead, "omitted")):
+    has_total = after[:1] == ["of"] or after[:2] == ["out", "of"]
+    total = next((place for place, word in enumerate(after[:4]) if word[0].isdigit()), 0)
+    near = after[total if has_total else 0 :][: _MOST_BETWEEN + 1]
+    verb = next((word for word in near if in_vocabulary(word, *_VERBS)), "")
+    if in_vocabulary(verb, "omitted") or (has_total and in_vocabulary(leading, "omitted")):
         return "missing"
-    if says or is_of_whole or in_vocabulary(ahead, "showing"):
+    if verb or has_total or in_vocabulary(leading, "showing"):
         return "shown"
-    return "total" if ahead == "of" else "any"
+    return "total" if leading == "of" else "any"
 
 
 _TO = frozenset({"-", "–", "to", "through"})
-_OF = frozenset({"of", "out"})
-_SAYS = "omitted", "showing"
+_VERBS = "omitted", "showing"
 
 
-def _links(word: str) -> bool:
-    """True for a word between a number and the word before it that says what it counts."""
+def _may_precede_number(word: str) -> bool:
+    """True for a word that may stand between "showing" or "of" and the number: `of the first 10`."""
     return word in ("all", "are", "is", "the") or in_vocabulary(word, "first", "last")
 
 
 def _without_purpose(line: str) -> str:
-    """A line in small letters, without what an omission is for and what an offer leads to.
+    """A line in small letters, without the purpose of an omission or of an offer to read more.
 
     >>> _without_purpose("[3 rows left out to fit the window. Use `fetch` to view them]")
     '[3 rows omitted. use `fetch` them]'
     """
     line = _PURPOSE.sub(r"\1", _PHRASE.sub("omitted", line.casefold()))
-    return _MEANS.sub(r"\1", line)
+    return _OFFER.sub(r"\1", line)
 
 
 @lru_cache(1 << 12)
-def is_small(word: str) -> bool:
-    """True for a word that states nothing about the data: a function word, a word of notices, or a
-    name made of them.
+def states_nothing(word: str) -> bool:
+    """True for a word that states nothing about the world: a function word, a word about texts, or a
+    name made of these.
 
-    >>> is_small("tool_result"), is_small("tool_price")
+    >>> states_nothing("tool_result"), states_nothing("tool_price")
     (True, False)
     """
     if "_" in word:
-        return all(map(is_small, word.split("_")))
-    return word in FUNCTION_WORDS or in_vocabulary(word, *_OF_TEXTS) or bool(omission_in(word, ""))
+        return all(map(states_nothing, word.split("_")))
+    if word in FUNCTION_WORDS or in_vocabulary(word, *_ABOUT_TEXTS):
+        return True
+    return omission_in(word, "") != ""
 
 
 def is_notice(sentence: str) -> bool:
-    """True if a sentence only says that something is left out, perhaps of whose words.
+    """True if a sentence only says that something is left out, perhaps by whom it was said.
 
     >>> is_notice("[2 answers of the assistant left out]"), is_notice("2 flights left out")
     (True, False)
     """
     quantified = quantifiers(sentence)
     return all(
-        is_small(word) or word in quantified or word in NAMES
+        states_nothing(word) or word in quantified or word in NAMES
         for word in WORD.findall(_without_purpose(sentence))
     ) and bool(says_omission(sentence, ""))
 
@@ -181,7 +185,7 @@ _MARK = re.compile(r"\[[^\[\]\"'\n]{1,80}\]")
 
 
 def without_notices(text: str) -> str:
-    """A text without its notices in brackets, whose numbers do not belong to the data.
+    """A text without its notices in brackets, whose numbers are no data.
 
     >>> without_notices("row 1 [18 lines left out] [3, 4 … 9] [open: 2 more]")
     'row 1  [3, 4 … 9] [open: 2 more]'

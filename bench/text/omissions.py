@@ -1,4 +1,7 @@
-"""Notices: words by which a text says that something was left out."""
+"""Omissions: the words and dots by which a line says that something was left out.
+
+`notices` reads lines that say nothing else.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +37,8 @@ _ALL_SHOWN = re.compile(r"(?<!not )(?<!of )\ball\b(?! but)[^.;]{0,40}$", re.IGNO
 
 
 def says_omission(kept: str, untruncated: str) -> str:
-    """The words with which a text says that it leaves out parts of another one; `""` without any.
-
-    Words that the untruncated text has in the same line do not count.
+    """The words with which a text says that it leaves out parts of the untruncated text; `""` without
+    any. Words that the untruncated text itself has in the same line do not count.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -53,8 +55,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     may_say = len(lines) == 1 or any(_omissions(kept)) or _has_dots(kept)
     for line in lines if may_say else ():
         if words := omission_in(line, untruncated):
-            known = untruncated.split("\n") if len(lines) > 1 else [untruncated]
-            if line not in known:
+            known_lines = untruncated.split("\n") if len(lines) > 1 else [untruncated]
+            if line not in known_lines:
                 return words
     return ""
 
@@ -62,24 +64,24 @@ def says_omission(kept: str, untruncated: str) -> str:
 def omission_in(line: str, untruncated: str) -> str:
     """The words with which one line says that something is left out; `""` without any."""
     for start, end in _omissions(line):
-        around = line[max(0, start - _AROUND) : end + _AROUND]
-        in_json = around.replace("'", '"')
-        name = _name_around(line, start, end)
+        name = _name_at(line, start, end)
         if name and name in untruncated:
             continue
         if line.startswith("show", start) and _ALL_SHOWN.search(line[:start]):
             continue
         if _DENIED_BEFORE.search(line[max(0, start - _DENIAL_CHARS) : start]):
             continue
-        if not (around in untruncated or in_json in untruncated or _DENIED.match(line, end)):
+        context = line[max(0, start - _CONTEXT_CHARS) : end + _CONTEXT_CHARS]
+        is_known = context in untruncated or context.replace("'", '"') in untruncated
+        if not (is_known or _DENIED.match(line, end)):
             return line[start:end]
     return ""
 
 
-def _name_around(line: str, start: int, end: int) -> str:
-    """The name with underscores of which a place in a line is a part; "" for no such name.
+def _name_at(line: str, start: int, end: int) -> str:
+    """The name with underscores that a part of a line belongs to; "" without one.
 
-    >>> _name_around('{"saved_passengers":[]}', 2, 7), _name_around("saved at 5", 0, 5)
+    >>> _name_at('{"saved_passengers":[]}', 2, 7), _name_at("saved at 5", 0, 5)
     ('saved_passengers', '')
     """
     while start and (line[start - 1].isalnum() or line[start - 1] == "_"):
@@ -91,39 +93,38 @@ def _name_around(line: str, start: int, end: int) -> str:
 
 
 def notice_at(line: str) -> int:
-    """The start of the last words for an omission in a line, with the sign before them; the end of
-    the line without any.
+    """The start of the last omission in a line, with the sign in front of it; the end of the line
+    without any.
 
     >>> notice_at('W1 is "thi" and 750 more characters'), notice_at("W1 [+2 lines omitted]"), notice_at("W1")
     (10, 3, 2)
     """
-    start = max((start for start, _ in _omissions(line)), default=len(line))
-    near = line[max(0, start - _AROUND) : start]
-    return (
-        start - len(near) + max(map(near.rfind, _OPENING))
-        if start < len(line) and any(sign in near for sign in _OPENING)
-        else start
-    )
+    starts = [start for start, _ in _omissions(line)]
+    if not starts:
+        return len(line)
+    start = max(starts)
+    before = line[max(0, start - _CONTEXT_CHARS) : start]
+    sign = max(map(before.rfind, _OPENING))
+    return start if sign < 0 else start - len(before) + sign
 
 
 _OPENING = '…[("'
 
 
 def _omissions(line: str) -> Iterable[tuple[int, int]]:
-    """The places of words and dots for an omission in a line."""
-    return _in_short(line) if len(line) <= _SHORT_CHARS else _in_any(line)
+    """The (start, end) of each omission in a line. Cached for short lines: notices come again."""
+    return _in_short_line(line) if len(line) <= _SHORT_CHARS else _in_any_line(line)
 
 
-def _in_any(line: str) -> Iterator[tuple[int, int]]:
+def _in_any_line(line: str) -> Iterator[tuple[int, int]]:
     folded = line.translate(_FOLDED)
     pattern = _WITH_DOTS if _has_dots(line) else _OMISSION
     return (match.span() for match in pattern.finditer(folded))
 
 
 @lru_cache(maxsize=1 << 12)
-def _in_short(line: str) -> tuple[tuple[int, int], ...]:
-    """Those in a short line, which often comes again: notices do."""
-    return tuple(_in_any(line))
+def _in_short_line(line: str) -> tuple[tuple[int, int], ...]:
+    return tuple(_in_any_line(line))
 
 
 _SHORT_CHARS = 200
@@ -134,5 +135,5 @@ def _has_dots(text: str) -> bool:
 
 
 _DENIAL_CHARS = 60
-_AROUND = 12
-"""The characters on either side with which words are searched in the untruncated text."""
+_CONTEXT_CHARS = 12
+"""The characters on either side with which an omission is searched in the untruncated text."""

@@ -24,9 +24,9 @@ def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
         words = between.join(map(re.escape, _RUN.findall(fact))) + r"(?!\w)"
         if numbered := _NUMBERED.fullmatch(fact):
             name, number = numbered.groups()
-            beside = rf"(?:(?!\n\n)[\s#*-])+{number}(?!\w)"
-            value = rf"[\"'*]?:[^\w\n]*{number}(?!\w)(?![^\S\n]+\w)"
-            words = f"{name}(?:{beside}|{value})"
+            next_to_name = rf"(?:(?!\n\n)[\s#*-])+{number}(?!\w)"
+            behind_colon = rf"[\"'*]?:[^\w\n]*{number}(?!\w)(?![^\S\n]+\w)"
+            words = f"{name}(?:{next_to_name}|{behind_colon})"
         for match in re.finditer(rf"(?<!\w){words}", plain, re.IGNORECASE):
             yield match.span()
     else:
@@ -46,13 +46,12 @@ def is_numbered(fact: str) -> bool:
 
 def occurs(plain: str, fact: str) -> bool:
     """True if a fact of one word, or a part of a text, occurs as written, not inside a longer word
-    or number.
-    """
+    or number."""
     return any(is_free(plain, start, start + len(fact)) for start in starts_of(plain, fact))
 
 
 def starts_of(plain: str, part: str, start: int = 0) -> Iterator[int]:
-    """Yield the starts of a part of a text, from a place on."""
+    """Yield each start of a part in a text, from a place on."""
     while (start := plain.find(part, start)) >= 0:
         yield start
         start += 1
@@ -64,7 +63,7 @@ def is_free(plain: str, start: int, end: int) -> bool:
     >>> is_free("v0.5", 3, 4), is_free("5.25", 0, 1), is_free("of 5.", 3, 4), is_free("a_5", 2, 3)
     (False, False, True, False)
     """
-    # most facts stand between two of these, which never belong to a word or number, or in them
+    # Most facts stand between two breaks, or begin and end with one.
     before, after = plain[start - 1 : start], plain[end : end + 1]
     if before in _BREAKS and after in _BREAKS:
         return True
@@ -83,9 +82,8 @@ _BREAKS = frozenset("\n\t ,;:()[]{}'\"=<>|`") | {""}
 
 
 def _ends(edge: str, beyond: str) -> bool:
-    """True if a word or number ends at an edge; `beyond` are the two characters after it, the
-    nearer one first.
-    """
+    """True if a word or number ends with a character; `beyond` are the two next to it, the nearer one
+    first."""
     if not beyond or not _is_word(edge):
         return True
     if _is_word(beyond[0]):

@@ -1,4 +1,4 @@
-"""Comparison of a shown value with the original, in the ways people write values."""
+"""Comparison of two values as people write them: `$1,250.50` is 1250.5, and `22 May` a date."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _KEPT_CHARS = 200
 """The comparison of longer values is not cached."""
 
 _SHARES = ("%", "‰")
-"""Signs that belong to the number: 60% is not 60."""
+"""Units without which the number is another one: 60% is not 60."""
 
 _QUOTES = "\"'` "
 _CODE = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{4,}")
 """Matches a name of letters and digits, for which case matters."""
 
 _IDENTIFIER = re.compile(r"(?=\S*[\d_])[\w.@#-]+")
-"""A name of which the beginning is another one."""
+"""Matches an identifier. Its beginning may be another identifier, so it must not be truncated."""
 
 _MOST_DIGITS = 400
 """A longer number is compared as it is written."""
 
 _FEWEST_CHARS = 4
-"""A truncated value with at least this many characters is recognised."""
+"""The fewest characters of a truncated value that is recognised."""
 
 
 def same_value(value: str, original: str) -> bool:
@@ -67,37 +67,39 @@ def same_value(value: str, original: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _same(value: str, original: str) -> bool:
     """The uncached comparison of `same_value`."""
-    one, other = _plain(value), _plain(original)
-    if one == other and _CODE.fullmatch(one) and original.strip(_QUOTES) != value.strip(_QUOTES):
+    shown, full = _plain(value), _plain(original)
+    if shown == full and _CODE.fullmatch(shown) and original.strip(_QUOTES) != value.strip(_QUOTES):
         return False
-    if one in (other, "") or (one in _EMPTY and other in _EMPTY):
+    if shown in (full, "") or (shown in _EMPTY and full in _EMPTY):
         return True
-    if one in _NULL or other in _NULL:
-        return other in _EMPTY or (one in _NULL and other in _NULL)
+    if shown in _NULL or full in _NULL:
+        return full in _EMPTY or (shown in _NULL and full in _NULL)
     for words in (_TRUE, _FALSE):
-        if one in words or other in words:
-            return one in words and other in words
-    if (moment := moment_of(one)) and (full := moment_of(other)):
-        return full == moment or full.startswith(f"{moment} ")
-    if _GAP.search(one) and _GAP.sub("", one):
-        # Also as written: a date that is cut is not read as one.
+        if shown in words or full in words:
+            return shown in words and full in words
+    if (moment := moment_of(shown)) and (full_moment := moment_of(full)):
+        return full_moment == moment or full_moment.startswith(f"{moment} ")
+    if _GAP.search(shown) and _GAP.sub("", shown):
+        # Also as written: a truncated date is not read as a date.
         return any(
-            _in_order(filter(None, _GAP.split(shown)), full)
-            for shown, full in ((one, other), (_folded(value), _folded(original)))
+            _has_in_order(text, filter(None, _GAP.split(pieces)))
+            for pieces, text in ((shown, full), (_folded(value), _folded(original)))
         )
-    quantity, other_quantity = _quantity(one), _quantity(other)
-    if quantity is not None and other_quantity is not None:
-        return _same_quantity(quantity, other_quantity)
+    quantity, full_quantity = _quantity(shown), _quantity(full)
+    if quantity is not None and full_quantity is not None:
+        return _same_quantity(quantity, full_quantity)
     if value.lstrip()[:1] in ("[", "{"):
         return True  # a container in a cell is read on its own
-    is_begun = len(one) >= _FEWEST_CHARS and other.startswith(one) and other[len(one)] not in "+*/"
-    return is_begun and (moment != "" or not _IDENTIFIER.fullmatch(other))
+    is_begun = len(shown) >= _FEWEST_CHARS and full.startswith(shown)
+    if not is_begun or full[len(shown)] in "+*/":
+        return False
+    return moment != "" or not _IDENTIFIER.fullmatch(full)
 
 
 @lru_cache(maxsize=1 << 16)
 def plain_value(text: str) -> str:
-    """A value as records are compared: a number without its currency and separators, else in small
-    letters.
+    """A value in the spelling in which records are compared: a number without currency and
+    separators, any other value in small letters.
 
     >>> plain_value("$1,250.50"), plain_value("-5"), plain_value("5 m"), plain_value("Sent")
     ('1250.5', '-5', '5 m', 'sent')
@@ -122,7 +124,7 @@ def unit_of(text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def kind_of(text: str) -> str:
-    """The kind of a value: nothing, truth, moment, quantity; of any other its form, with `a` for
+    """The kind of a value: "nothing", "truth", "moment" or "quantity"; else its form, with `a` for
     words and `0` for digits.
 
     >>> [kind_of(text) for text in ("n/a", "No", "22 May 2024", "$5", "W12", "gift card", "@1", "max 5")]
@@ -151,7 +153,7 @@ def _folded(text: str) -> str:
 
 
 class _Quantity(NamedTuple):
-    """A number with its unit, and the number of decimals in which it is written."""
+    """A number, its unit, and the number of its decimals as written."""
 
     number: Decimal
     unit: str
@@ -179,28 +181,28 @@ def _quantity(text: str) -> _Quantity | None:
 
 def _same_quantity(shown: _Quantity, original: _Quantity) -> bool:
     """True if a shown quantity is the original, perhaps rounded or without its unit."""
-    (one, unit, decimals), (other, other_unit, other_decimals) = shown, original
-    if unit != other_unit and ((unit and other_unit) or (unit or other_unit)[:1] in _SHARES):
+    (number, unit, decimals), (full, full_unit, full_decimals) = shown, original
+    if unit != full_unit and ((unit and full_unit) or (unit or full_unit)[:1] in _SHARES):
         return False
-    if one == other:
+    if number == full:
         return True
-    if max(one.adjusted(), other.adjusted(), decimals) > _MOST_DIGITS:
+    if max(number.adjusted(), full.adjusted(), decimals) > _MOST_DIGITS:
         return False
-    if decimals == 1 and one == one.to_integral_value():
+    if decimals == 1 and number == number.to_integral_value():
         decimals = 0  # a float that was rounded to a whole number
-    if decimals < 0 and other_decimals <= 0:
+    if decimals < 0 and full_decimals <= 0:
         return False  # 1512 is not 1.51e+03: whole numbers may be names
     if decimals:
-        return abs(one - other) <= Decimal(5).scaleb(-decimals - 1)
-    return other != other.to_integral_value() and abs(one - other) <= Decimal("0.5")
+        return abs(number - full) <= Decimal(5).scaleb(-decimals - 1)
+    return full != full.to_integral_value() and abs(number - full) <= Decimal("0.5")
 
 
-def _in_order(pieces: Iterable[str], text: str) -> bool:
-    """True if a text has some pieces, one after another."""
-    at = 0
+def _has_in_order(text: str, pieces: Iterable[str]) -> bool:
+    """True if a text has all pieces, one behind the other."""
+    end = 0
     for piece in pieces:
-        at = text.find(piece, at)
-        if at < 0:
+        start = text.find(piece, end)
+        if start < 0:
             return False
-        at += len(piece)
+        end = start + len(piece)
     return True

@@ -1,6 +1,5 @@
 """Scripts and functions to choose for a request: their entries in a manifest, and the words of
-texts.
-"""
+texts."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 class Script:
     """One entry of a manifest: its name and its texts. `examples` are requests that it is meant
     for, `parameters` the names, descriptions and permitted values of its parameters, `categories`
-    its categories.
-    """
+    its categories."""
 
     name: str
     description: str = ""

@@ -13,8 +13,7 @@ _CHARS_AT_A_TIME = 1_000_000
 
 _MANY, _EACH, _NO_CHAR = 1000, 64, "\U0010ffff"
 """Many strings are built behind a filler, which no text has: the automaton renumbers its states in
-time that is quadratic where nearly all of them end a string (`W-1`, `W-12`, …) and few do not.
-"""
+time that is quadratic where nearly all of them end a string (`W-1`, `W-12`, …) and few do not."""
 
 
 class Strings:

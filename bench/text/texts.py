@@ -41,8 +41,7 @@ class Texts:
 
     def find_facts(self, text: str) -> dict[str, str]:
         """The facts of a text, without caching the text itself. Each distinct line is read once; of
-        more than a million characters only every second line, every third one, and so on.
-        """
+        more than a million characters only every second line, every third one, and so on."""
         plain, distinct = self.plain(text), dict[str, str]()
         known, is_long = self._facts_of_lines, len(plain) > LONG_CHARS
         for line in dict.fromkeys(plain.split("\n")[:: len(plain) // LONG_CHARS + 1]):

@@ -1,6 +1,5 @@
 """The rules that read a strategy's texts: each counts its findings over the strategy's own texts,
-or over prompts.
-"""
+or over prompts."""
 
 from __future__ import annotations
 
@@ -25,15 +24,13 @@ class CheckedReplay(ReplayEvidence):
     @cached_property
     def wording(self) -> frozenset[str]:
         """The template lines in the strategy's own texts; none for one that reads the future, whose
-        texts are not checked.
-        """
+        texts are not checked."""
         return template_lines(() if self.replay.reads_future else self.own_texts)
 
     @cached_property
     def checks(self) -> dict[Rule, Check]:
         """The check of each rule that reads prompts or texts; a strategy without own texts has no
-        hits. The texts of a strategy that reads the future are not checked.
-        """
+        hits. The texts of a strategy that reads the future are not checked."""
         prompts: dict[Rule, Check] = {"valid": valid(self), "instructed": instructed(self)}
         if self.replay.reads_future:
             unread = Check(unchecked=len(self.own_texts))

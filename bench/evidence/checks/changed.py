@@ -1,6 +1,5 @@
 """Changed: a field of a rewritten result that has another value than the untruncated result, or a
-key that it does not have.
-"""
+key that it does not have."""
 
 from __future__ import annotations
 

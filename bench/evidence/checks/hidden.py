@@ -1,6 +1,5 @@
 """Hidden: a failed result shown as if it had succeeded, or shown in part without its failure; and
-parts left out without a notice, which are not checked.
-"""
+parts left out without a notice, which are not checked."""
 
 from __future__ import annotations
 

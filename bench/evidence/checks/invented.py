@@ -1,6 +1,5 @@
 """Invented: an own text with a number, an identifier, a date, a name or an instruction that no
-earlier message has.
-"""
+earlier message has."""
 
 from __future__ import annotations
 
@@ -174,8 +173,7 @@ _LINES_NEAR = 15
 
 def _is_known(own: OwnText, name: str, sentence: str) -> bool:
     """True if a name is known; the beginning is enough for a hash, and for a name truncated at the
-    end or before a mark of omission.
-    """
+    end or before a mark of omission."""
     mentions = own.session.mentions
     if mentions.name(name):
         return True

@@ -1,6 +1,5 @@
 """Altered quotations: changed words in a kept message of a person or the model, and turns under
-another role.
-"""
+another role."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 def altered_quotes(own: OwnText) -> Iterator[Finding]:
     """Yield the words that a kept message of a person or the model changes, adds or picks out, and
-    turns that a message gives to another role.
-    """
+    turns that a message gives to another role."""
     step, session = own.step, own.session
     roles = session.turns.get(" ".join(own.text.split()), frozenset())
     if own.message.kind == "made":
@@ -59,8 +57,7 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
 
 def _roles_of_others(own: OwnText) -> Iterator[frozenset[str]]:
     """Yield the roles of the lines that only other roles said, in a text of recorded lines and
-    nothing else; a heading, a label or a sign for a quotation can say who spoke.
-    """
+    nothing else; a heading, a label or a sign for a quotation can say who spoke."""
     lines = [line for line in own.text.split("\n") if line.strip()]
     if own.session.lines_of(None).issuperset(lines) and own.message.role != "system":
         for roles in map(own.session.mentions.roles_of, lines):

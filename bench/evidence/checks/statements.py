@@ -1,6 +1,5 @@
 """Own words in a text that shows a result: notices and labels state nothing about the world, anything
-else needs support.
-"""
+else needs support."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from ...text.decode import letters_of
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_command, is_consent
 from ...text.keys import plain_key
-from ...text.notices import WORD, Notice, Number, is_small
+from ...text.notices import WORD, Notice, Number, states_nothing
 from ...text.omissions import omission_in
 from ...text.quantities import kind_of
 from ...text.vocabulary import in_vocabulary
@@ -79,7 +78,7 @@ class _Line:
         self.words, self.numbers = {*notice.words}, [*notice.numbers()]
         self.places = [*notice.places()]
         self.content = {
-            it for it in self.words if in_vocabulary(it, "claims", "ranks") or not is_small(it)
+            it for it in self.words if in_vocabulary(it, "claims", "ranks") or not states_nothing(it)
         }
         """Its words that may say something about the world."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ...text.escapes import unescape
 from ...text.facts import flat
 from ...text.instructions import is_consent, quantifiers, sentences_of
-from ...text.notices import WORD, is_notice, is_small
+from ...text.notices import WORD, is_notice, states_nothing
 from ...text.speakers import NAMES, speaker_of
 from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText
@@ -107,8 +107,7 @@ class Summary:
 
 def _claims_nothing(heading: str) -> bool:
     """True if a heading or label claims no success, failure or consent, and does not speak of all,
-    none or the latest.
-    """
+    none or the latest."""
     claims = (quantifiers, SUCCESS.search, FAILURE.search, is_consent)
     return not any(claim(heading) for claim in claims)
 
@@ -116,7 +115,7 @@ def _claims_nothing(heading: str) -> bool:
 def _is_of_run(own: OwnText, label: str) -> bool:
     """True if a label only names a speaker or a function."""
     return all(
-        is_small(word) or word in NAMES or word in own.session.functions
+        states_nothing(word) or word in NAMES or word in own.session.functions
         for word in flat(label).split()
     )
 
@@ -125,7 +124,7 @@ def _core_of(sentence: str) -> str:
     """A sentence without insignificant words at both ends."""
     words = flat(sentence).split()
     states = [
-        bool(WORD.search(word)) and not is_small(word) and word not in NAMES for word in words
+        bool(WORD.search(word)) and not states_nothing(word) and word not in NAMES for word in words
     ]
     if not any(states):
         return ""
@@ -141,8 +140,7 @@ def _between_marks(sentence: str) -> list[str]:
 
 def _without_halves(parts: list[str]) -> Iterator[str]:
     """Yield the parts of a sentence between its marks of omission, without words that a mark may
-    have truncated.
-    """
+    have truncated."""
     for number, part in enumerate(parts):
         words = part.split()
         if number and part[:1].strip():

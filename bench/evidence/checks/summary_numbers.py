@@ -29,8 +29,7 @@ class SummaryNumbers:
 
     def unsupported(self, text: str, sentence: str, near: Sequence[str]) -> Iterator[str]:
         """Yield the numbers in a sentence's own words that are unknown, count nothing, and cannot
-        be computed from others in it or in the lines `near` it.
-        """
+        be computed from others in it or in the lines `near` it."""
         matches = [*_NUMBER.finditer(text)]
         values = [number_value(match[0].rstrip("%, ")) for match in matches]
         for match, value in zip(matches, values, strict=True):
@@ -85,8 +84,7 @@ class SummaryNumbers:
     @cached_property
     def _replaced(self) -> tuple[int, int, int]:
         """The numbers of messages that a summary may replace: all of its thread before its first
-        prompt, those missing there, and those dropped with it.
-        """
+        prompt, those missing there, and those dropped with it."""
         evidence = self._evidence
         first = evidence.first_call(self._own.number)
         call = evidence.walked.calls[first]
