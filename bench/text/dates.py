@@ -1,4 +1,4 @@
-"""Dates and times of day, converted from people's spellings to one."""
+"""Dates and times of day, in one spelling for the many ways in which people write them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OFFSET = re.compile(r"(?<=\d\d:\d\d:\d\d)[+-]\d\d:?\d\d\b")
 _HALF_DAY = re.compile(r"(?<![\d:.])(\d{1,2})(:\d{2}(?::\d{2})?)\s?([ap])\.?m\b", re.IGNORECASE)
 _DATE_AND_CLOCK = re.compile(r"(?<=\d)(?:[Tt]|, ?| )(?=\d\d:\d\d)")
 NEXT_DAY = re.compile(r" \(?(?:the )?(?:next|following) day\b\)?")
-"""Words behind a time of day that put it on the day after."""
+"""Matches words behind a time of day that say it is on the next day."""
 
 _MOST_CHARS = 30
 
@@ -49,13 +49,14 @@ Place = tuple[int, int]
 
 
 def dates_in(text: str) -> Iterator[tuple[str, Place]]:
-    """Yield each date of a text as `month-day`, with its place; dates of one run seldom differ only
-    in the year.
+    """Yield each date in a text as `month-day`, with its place. The year is left out, since the dates
+    of one run seldom differ only in the year.
 
     >>> [date for date, _ in dates_in("2024-05-22, May 22nd, 22 May 2024, 05/22/2024, 22/05/2024 and 22.05.2024")]
     ['5-22', '5-22', '5-22', '5-22', '5-22', '5-22']
     """
-    yield from ((f"{int(it[2])}-{int(it[3])}", it.span()) for it in _COMPACT.finditer(text))
+    for match in _COMPACT.finditer(text):
+        yield f"{int(match[2])}-{int(match[3])}", match.span()
     small, has_year = text.casefold(), _YEAR.search(text) is not None
     has_month = any(map(small.__contains__, _MONTHS))
     for form in _FORMS:
@@ -69,7 +70,8 @@ def dates_in(text: str) -> Iterator[tuple[str, Place]]:
 
 
 def with_plain_moments(text: str) -> str:
-    """A text with every date with a year, and every 12-hour time, in one spelling.
+    """A text with its dates as `2026-10-02` and its 12-hour times in 24 hours. A date without a year
+    is unchanged.
 
     >>> with_plain_moments("sent on Friday 02, October 2026 at 1:30:41 PM, due May 22nd")
     'sent on Friday 2026-10-02 at 13:30:41, due May 22nd'
@@ -97,7 +99,7 @@ def _plain_time(match: re.Match[str]) -> str:
 
 
 def without_offsets(text: str) -> str:
-    """A text without the offsets of times from UTC, which are no times of day.
+    """A text without the UTC offsets of its times, which are no times of day themselves.
 
     >>> without_offsets("from 13:25:36+01:00 to 14:00-15:30")
     'from 13:25:36 to 14:00-15:30'
@@ -111,7 +113,8 @@ def times_in(text: str) -> Iterator[tuple[str, Place]]:
     >>> [time for time, _ in times_in("20240522T114500Z, 11:30 PM, 23:30:00 and 9 am")]
     ['11:45', '23:30', '23:30', '9:00']
     """
-    yield from ((f"{int(it[4])}:{it[5]}", it.span()) for it in _COMPACT.finditer(text))
+    for match in _COMPACT.finditer(text):
+        yield f"{int(match[4])}:{match[5]}", match.span()
     for match in _TIME.finditer(text):
         hour, half = int(match["hour"] or match["hour_alone"]), match["half"] or match["half_alone"]
         if half:
@@ -121,8 +124,8 @@ def times_in(text: str) -> Iterator[tuple[str, Place]]:
 
 @lru_cache(maxsize=1 << 12)
 def moment_of(text: str) -> str:
-    """The date with its year, or the time of day with the days after it, that a text is; "" for any
-    other text.
+    """The date with its year, the time of day, or both, that a text consists of; "" for any other
+    text. `+1` is the next day.
 
     >>> [moment_of(text) for text in ("2024-05-22", "22 May 2024", "15:30:00+1", "3:30 PM (next day)", "15:30:07")]
     ['2024-5-22', '2024-5-22', '15:30+1', '15:30+1', '']
@@ -138,10 +141,11 @@ def moment_of(text: str) -> str:
         return " ".join(moments) if all(moments) else ""
     if text[-2:-1] == "+" and ":" in (clock := moment_of(text[:-2])):
         return clock + text[-2:]
-    whole = 0, len(text)
-    years = re.findall(r"\b\d{4}\b", text)
-    dates = (f"{years[0]}-{date}" for date, place in dates_in(text) if place == whole and years)
-    exact = not re.search(r":\d\d:(?!00)", text)
-    return next(
-        dates, next((time for time, place in times_in(text) if place == whole and exact), "")
-    )
+    full_span = 0, len(text)
+    if years := re.findall(r"\b\d{4}\b", text):
+        for date, span in dates_in(text):
+            if span == full_span:
+                return f"{years[0]}-{date}"
+    has_seconds = re.search(r":\d\d:(?!00)", text)
+    times = (time for time, span in times_in(text) if span == full_span)
+    return "" if has_seconds else next(times, "")

@@ -1,7 +1,7 @@
-"""Values read back from text as far as they go, and values as plain lines.
+"""Decoding of text: JSON and Python literals as values, also truncated, and values as plain lines.
 
-Facts are looked for in decoded text, so that `\\n` inside a JSON string is a line break and
-`\\u00b3` is the character it stands for.
+Facts are searched in decoded text, so that `\\n` inside a JSON string is a line break and
+`\\u00b3` is the character that it stands for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCALARS = {"true": True, "True": True, "false": False, "False": False, "null": N
           "nan": float("nan"), "Infinity": float("inf"), "inf": float("inf"), "-Infinity": float("-inf"), "-inf": float("-inf")}  # fmt: skip
 _MAX_DEPTH = 100
 LONG_CHARS = 1_000_000
-"""A longer text comes only once, so its lines are not cached."""
+"""Longer texts do not come again, so their lines are not cached."""
 
 
 class NothingParsed(Exception):
@@ -45,15 +45,11 @@ def parse_json(text: str) -> Any:
     stripped = text.lstrip("\ufeff \t\r\n")
     if _JSON_BEGINS.match(stripped) is None:
         raise NothingParsed
-    # The second: a lone surrogate, which UTF-8 cannot hold.
     try:
         value = msgspec.json.decode(stripped)
     except RecursionError:
         raise NothingParsed from None
-    except (
-        msgspec.DecodeError,
-        UnicodeEncodeError,
-    ):
+    except (msgspec.DecodeError, UnicodeEncodeError):
         try:
             value = json.loads(stripped)  # accepts NaN and lone surrogates, which msgspec does not
         except (ValueError, RecursionError):
@@ -64,14 +60,13 @@ def parse_json(text: str) -> Any:
 
 
 def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
-    """The value at the beginning of a text, even if it is truncated, and the number of characters
+    """The container that a text begins with, even if it is truncated, and the number of characters
     read.
 
-    With `bare`, keys and texts need no quotes, as in JSON5 and in YAML with braces.
-
-    A truncated container keeps its complete members: a number at the very end of the text may be
-    half a number and is dropped, a string without its closing quote is kept as it is. Raises
-    NothingParsed where no container begins or nothing in it is complete.
+    A truncated container has its complete members: a number at the very end of the text may be half
+    a number and is dropped, a string without its closing quote is kept. With `bare`, keys and texts
+    need no quotes, as in JSON5 and in YAML with braces. Raises NothingParsed if the text begins with
+    no container, or nothing in it is complete.
 
     >>> parse_prefix('{"a": [1, 2, 34')
     ({'a': [1, 2]}, 13)
@@ -81,13 +76,13 @@ def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in ("{", "["):
         raise NothingParsed
-    whole = text.rstrip()
-    position = len(whole)
+    stripped = text.rstrip()
+    position = len(stripped)
     try:
-        value = parse_json(whole)
+        value = parse_json(stripped)
     except NothingParsed:
-        parser = PrefixReader(text, bare)
-        value, position = parser.container(start), parser.position
+        reader = PrefixReader(text, bare)
+        value, position = reader.container(start), reader.position
     if not value:
         raise NothingParsed
     return value, position
@@ -114,8 +109,10 @@ class _Cut(Exception):
 
 
 class PrefixReader:
-    """A tolerant recursive reader of JSON and Python literals; `cut` is True once anything was
-    incomplete."""
+    """A tolerant recursive reader of JSON and Python literals.
+
+    `position` is where it stands in the text, `cut` is True once anything was incomplete.
+    """
 
     def __init__(self, text: str, bare: bool = False) -> None:
         self.text = text
@@ -272,10 +269,10 @@ _BEFORE_DATA = frozenset({*_BLANKS, "{", "["})
 
 
 def decoded(text: str) -> str:
-    """The text for searching facts: a container becomes one plain line per row or leaf.
+    """The text in which facts are searched: a container as one plain line per row or scalar.
 
-    A truncated container is read as far as possible; one that breaks off in the middle is unescaped
-    in place, and so is a mapping after other text.
+    A truncated container is read as far as possible. One that has errors, or other text in front, is
+    only unescaped in place.
 
     >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
     'output:\\nline 1\\nline 2\\nn: 3'
@@ -311,7 +308,7 @@ _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def _in_colours(text: str) -> str:
-    """The decoded text, with its colours."""
+    """`decoded`, with the colours."""
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
         return _unescaped_inside(text)
@@ -321,49 +318,45 @@ def _in_colours(text: str) -> str:
         value, end = parse_prefix(text)
     except NothingParsed:
         return _unescaped_inside(text)
-    rest = text[end:].strip()
-    if len(rest) > 3:  # longer than an ellipsis: it did not end there, it stopped being a value
-        return unescape(text)
-    return plain_lines(value)
+    is_truncated = len(text[end:].strip()) <= len("...")
+    return plain_lines(value) if is_truncated else unescape(text)
 
 
 QUOTED_KEY = r"""\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
-"""The pattern of the first key of a mapping, behind its bracket."""
+"""The pattern of the first key of a mapping, behind its opening bracket."""
 
 _ESCAPED = re.compile(  # begins with a set of characters, so that all others are passed quickly
     rf"""[{{"'](?:(?P<mapping>(?<=\{{){QUOTED_KEY})"""
     r"""|(?<=[=(]")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+(?:"|\\?\Z)|(?<=[=(]')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+(?:'|\\?\Z))"""
 )
-_OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
-"""A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a
-backslash is one."""
+_LITERAL_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
+"""Matches a path of Windows, or an escape that neither JSON nor `repr` writes, so that the backslashes
+of the text are no escapes."""
 
 
 def _unescaped_inside(text: str) -> str:
-    """A text with the escapes resolved inside its mappings and its quoted fields, such as
+    """A text with the escapes inside its mappings and quoted fields resolved, such as in
     `Result(output='…')`. Elsewhere a backslash is a backslash."""
     if "\\" not in text:
         return text
     parts, done = [], 0
     while match := _ESCAPED.search(text, done):
-        begins, end = match.span()
+        start, end = match.span()
         if match["mapping"]:
             reader = PrefixReader(text)
-            reader.container(begins)
+            reader.container(start)
             end = max(reader.position, end)
-        inside = text[begins:end]
-        own = not match["mapping"] and _OWN_BACKSLASHES.search(inside)
-        parts += [text[done:begins], inside if own else unescape(inside)]
+        inside = text[start:end]
+        is_literal = not match["mapping"] and _LITERAL_BACKSLASHES.search(inside)
+        parts += [text[done:start], inside if is_literal else unescape(inside)]
         done = end
     return "".join([*parts, text[done:]])
 
 
 def plain_lines(value: Any) -> str:
-    """A value as plain text: a line `key: leaf` for each leaf, a line for each row of a table, long
-    texts below their key.
+    """A value as the lines of `plain_lines_of`, with JSON in its strings decoded.
 
-    A short one-line string is quoted if that makes it a fact (it has no number, path or name of its
-    own).
+    A short string is quoted if it has no number, path or name, so that it is one fact.
 
     >>> plain_lines([{"Name": "Base Offset", "Value": 0}, {"Name": "Level", "Value": 12}])
     'Name: "Base Offset", Value: 0\\nName: "Level", Value: 12'

@@ -1,4 +1,4 @@
-"""Runs of base64 or hexadecimal digits in a text."""
+"""Decoding of base64 and hexadecimal runs, in which a strategy could hide text from the checks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import suppress
 
 _FEWEST_CHARS = 48
 _RUN = re.compile(rf"(?<![\w+/])[A-Za-z0-9+/]{{{_FEWEST_CHARS},}}={{0,2}}(?![\w+/])")
-_MOST_SLASHES = 12
-"""Paths have more slashes than one in this many characters."""
+_CHARS_PER_SLASH = 12
+"""A run with more slashes than one in so many characters is a path."""
 
 _DECODERS: tuple[Callable[[str], bytes], ...] = (
     bytes.fromhex,
@@ -19,8 +19,8 @@ _DECODERS: tuple[Callable[[str], bytes], ...] = (
 
 
 def decoded_runs(text: str, known: str = "") -> tuple[str, bool]:
-    """A text with its encoded runs replaced by the decoded texts, and True if it has any. Runs in a
-    `known` text stay.
+    """A text with its encoded runs decoded, and True if it has any. Runs that a `known` text has too
+    are unchanged.
 
     >>> decoded_runs("hex: " + ("café " * 9).encode().hex())[0]
     'hex: café café café café café café café café café '
@@ -30,7 +30,7 @@ def decoded_runs(text: str, known: str = "") -> tuple[str, bool]:
     has_any = False
     words = dict.fromkeys(word for word in text.split() if len(word) >= _FEWEST_CHARS)
     for run in dict.fromkeys(run for word in words for run in _RUN.findall(word)):
-        if run in known or run.count("/") * _MOST_SLASHES > len(run):
+        if run in known or run.count("/") * _CHARS_PER_SLASH > len(run):
             continue
         for decode in _DECODERS:
             with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Resolving of backslash escapes, as JSON and Python strings have them."""
+"""Backslash escapes, as JSON and Python strings have them, resolved to the characters they mean."""
 
 from __future__ import annotations
 

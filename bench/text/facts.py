@@ -1,4 +1,4 @@
-"""Facts: the pieces of a text with one meaning, and the search for them.
+"""Facts: the names, numbers, paths and quotations of a text, by which it is known what a text keeps.
 
 A fact is a URL, a path, a number of three digits or more or with a decimal point, a date, a name, a
 quoted string, the message of an error line, or a proper name in prose. It is present in a text if
@@ -25,13 +25,12 @@ from itertools import chain
 from .numbers import NUMBER_TEXT, number_value, spelled
 
 FACTS_VERSION = "2"
-"""Version of the pattern below; part of every signature, because it changes every recall."""
+"""Version of the pattern below, which is part of every signature: with it every recall changes."""
 
 _ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Warning|error|fatal):[ \t]+(?P<error>\S[^\r\n]*)")
 # Possessive quantifiers (`++`, `*+`) and the look-ahead at a name keep plain prose from being
-# scanned more than once. What may fail after a scan is
-# bounded: a scheme to 64 characters, a part of a path to 256, the way to what makes a word a name
-# to 128, so that every text takes linear time.
+# scanned more than once. What may fail after a scan is bounded, so that every text takes linear
+# time: a scheme to 64 characters, a part of a path to 256, the look-ahead at a name to 128.
 _PATTERN = re.compile(
     rf"""
     (?<!\w)(?:
@@ -89,11 +88,8 @@ def find_facts(text: str) -> list[tuple[str, str]]:
 
 
 def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
-    """The facts of one line as (fact, kind), in order.
-
-    `lower` are words that the trace writes in small letters elsewhere: capitalised, they are not
-    names.
-    """
+    """The facts of one line as (fact, kind), in order. `lower` are the words that the trace writes in
+    small letters elsewhere: capitalised, they are no names."""
     error = _ERROR.match(line) if ":" in line else None
     if error is None:
         return _facts_in(line, lower)
@@ -105,20 +101,19 @@ def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
 
 
 def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
-    """The facts of a line except for an error message, found word by word unless a quotation spans
-    several."""
+    """The facts of a line without an error message. It is read word by word, unless a quotation has
+    several words."""
     pieces = line.split()
     if ('"' in line or "'" in line) and not _QUOTED_WORDS.fullmatch(line):
         pieces = [line]
-    facts = [*chain.from_iterable(map(_OF_PIECES.__getitem__, pieces))]
+    facts = [*chain.from_iterable(map(_CACHE.__getitem__, pieces))]
     if not line.islower() and _UPPER.search(line):
         facts += _named(line, lower)
     return facts
 
 
-class _Pieces(dict[str, Facts]):
-    """The facts of words, and of lines with quotations; those of short ones stay, as they often
-    come again."""
+class _FactCache(dict[str, Facts]):
+    """The facts of words, and of lines with quotations. Short ones are kept, since they come again."""
 
     def __missing__(self, piece: str) -> Facts:
         if piece.isalpha() and piece.islower():
@@ -135,7 +130,7 @@ class _Pieces(dict[str, Facts]):
         return facts
 
 
-_OF_PIECES = _Pieces()
+_CACHE = _FactCache()
 _KEPT_CHARS, _MOST_PIECES = 200, 1 << 15
 
 
@@ -144,24 +139,24 @@ _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 _QUOTED_WORDS = re.compile(
     r"""(?:\s++|(?<!\S)(?:[^"'\s]++|[{(\[]*+(?:"[^"'\s]{2,80}"|'[^"'\s]{2,80}')[^\w"'\s]*+)(?!\S))*+"""
 )
-"""Matches words of which each is without quotes, or inside quotes."""
+"""Matches a line in which no quotation has several words."""
 
 _SIMPLE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?+[,;:!?]*")
 """Matches a simple number, which needs no other pattern."""
 
 
 def _scan(text: str) -> Facts:
-    """The facts of a word that is no simple one, or of a line with quotations."""
+    """The facts of a word, or of a line with quotations, by the pattern of all facts."""
     if len(text) <= _ALONE_CHARS and (alone := _NAME_ALONE.fullmatch(text)):
-        return _within_quotes(alone[2], _name(alone[2])) if alone[1] else _name(alone[2])
+        return _in_quotation(alone[2], _name(alone[2])) if alone[1] else _name(alone[2])
     facts: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         fact = match.group(kind).strip().rstrip(_TRAILING)
         if kind in ("quoted", "quoted1"):
-            facts += _within_quotes(fact, _scan(fact) if _FINE.search(fact) else ())
+            facts += _in_quotation(fact, _scan(fact) if _FINE.search(fact) else ())
         elif kind == "number":
-            if _is_fact(digits := fact.replace(",", "")):
+            if _is_significant(digits := fact.replace(",", "")):
                 facts.append((number_value(digits), kind))
         elif kind == "name":
             facts += _name(fact)
@@ -174,7 +169,7 @@ _ALONE_CHARS = 80
 _NAME_ALONE = re.compile(
     r"""(["']?)([A-Za-z][A-Za-z0-9_]++(?:-[A-Za-z0-9_]++)*+)\1[,;:.!?)\]}]*+"""
 )
-"""Matches one word, perhaps in quotes, that is a name or no fact: most words that are no number."""
+"""Matches one word, perhaps in quotes, that can only be a name or no fact, as most words are."""
 
 
 def _name(word: str) -> Facts:
@@ -182,14 +177,14 @@ def _name(word: str) -> Facts:
     return ((word, "name"),) if is_name else ()
 
 
-def _within_quotes(fact: str, inner: Facts) -> Facts:
-    """The facts of a quotation: those `inner` ones that are finer, else itself where it has words."""
-    if inner and _FINE.search(fact):
+def _in_quotation(quotation: str, inner: Facts) -> Facts:
+    """The facts inside a quotation if there are any, else the quotation itself if it has words."""
+    if inner and _FINE.search(quotation):
         return inner
-    return ((fact, "quoted"),) if sum(map(str.isalpha, fact)) > 2 else ()
+    return ((quotation, "quoted"),) if sum(map(str.isalpha, quotation)) > 2 else ()
 
 
-def _is_fact(digits: str) -> bool:
+def _is_significant(digits: str) -> bool:
     """True for a number of three digits or more, or with a decimal point or an exponent."""
     return len(digits) >= 3 or "." in digits or "e" in digits or "E" in digits
 
@@ -261,8 +256,8 @@ _OPENERS = frozenset(_OPENING.split())
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """The (start, end) of the number, word or JSON escape around a place in a text; (place, place)
-    without one.
+    """The (start, end) of the number, word or JSON escape that a place in a text is inside of;
+    (place, place) without one.
 
     >>> token_around("of 12.50 m", 5), token_around("of 12.50 m", 8), token_around("of walls", 7), token_around("x" * 1000, 500)
     ((3, 8), (8, 8), (3, 8), (200, 800))
@@ -285,7 +280,7 @@ _TOKEN_CHARS = 300
 
 
 def words_of(plain: str) -> frozenset[str]:
-    """The runs of word characters in a decoded text; a fact with none of them cannot be in it."""
+    """The words of a decoded text. A fact that has none of them cannot be in the text."""
     return frozenset(_RUN.findall(plain))
 
 
@@ -305,8 +300,7 @@ def small_words_of(lines: Iterable[str]) -> frozenset[str]:
 
 
 def anchor(fact: str) -> str:
-    """The longest run of word characters in a fact, which is a whole word wherever the fact is
-    present.
+    """The longest word in a fact. It is a whole word in each text that has the fact.
 
     >>> anchor("/data/run_7.csv")
     'run_7'
@@ -316,8 +310,8 @@ def anchor(fact: str) -> str:
 
 
 def flat(plain: str) -> str:
-    """The words of a text in small letters with single blanks between and around, for searching
-    runs of words.
+    """The words of a text in small letters, with a blank before and behind each, in which runs of
+    words are searched.
 
     >>> flat("Bottom of the\\nMarianas Trench!")
     ' bottom of the marianas trench '
@@ -342,4 +336,4 @@ _WORDS_APART = {
     code: char if _RUN.fullmatch(char) else " " for code, char in enumerate(map(chr, range(128)))
 }
 _WORDS_ALONE = {code: char.lower() for code, char in _WORDS_APART.items()}
-"""Each sign of ASCII as a text of nothing but words has it, and as flat text has it."""
+"""Tables for `str.translate` that replace all ASCII signs by blanks; the second also lowers letters."""

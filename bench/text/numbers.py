@@ -1,4 +1,4 @@
-"""Numbers in texts: their places, and one spelling for equal numbers."""
+"""Numbers in texts, in one spelling: `1,250.50`, `1250.5` and `1.2505e3` are equal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def number_value(text: str) -> str:
 
 
 def is_spelled(text: str) -> bool:
-    """True for a number that is certainly spelled as `number_value` writes it; nearly every one is."""
+    """True for a number that is already spelled as `number_value` spells it, as nearly every one is."""
     return _SPELLED.fullmatch(text) is not None
 
 
@@ -62,7 +62,7 @@ def spelled(integer: str, decimals: str) -> str:
 
 
 def numbers_in(plain: str) -> set[str]:
-    """Every number of a decoded text, by value; `12,500` may be a list, so its parts too."""
+    """The numbers of a decoded text by value. Since `12,500` may be a list, 12 and 500 are too."""
     numbers = set(_NUMBERS.findall(plain))
     if not numbers:
         return numbers
@@ -73,7 +73,7 @@ def numbers_in(plain: str) -> set[str]:
 
 
 def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Each number in a text, with its place as (start, end), in order."""
+    """Yield each number in a text with its (start, end), in order."""
     for match in _NUMBERS.finditer(plain):
         text = match.group()
         for part in (text, *text.split(",")) if "," in text else (text,):

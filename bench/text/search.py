@@ -11,9 +11,9 @@ from .places import is_free
 
 _CHARS_AT_A_TIME = 1_000_000
 
-_MANY, _EACH, _NO_CHAR = 1000, 64, "\U0010ffff"
-"""Many strings are built behind a filler, which no text has: the automaton renumbers its states in
-time that is quadratic where nearly all of them end a string (`W-1`, `W-12`, …) and few do not."""
+_MANY, _STRINGS_PER_CHAR, _NO_CHAR = 1000, 64, "\U0010ffff"
+"""A set of many strings also has a filler, a long string that no text has. Without it the automaton
+takes quadratic time to build where nearly all of its states end a string (`W-1`, `W-12`, …)."""
 
 
 class Strings:
@@ -25,8 +25,8 @@ class Strings:
 
     def __init__(self, strings: Iterable[str]) -> None:
         distinct = list(dict.fromkeys(filter(None, strings)))
-        filler = [_NO_CHAR * (len(distinct) // _EACH)] if len(distinct) >= _MANY else []
-        self._strings = filler + distinct
+        size = len(distinct) // _STRINGS_PER_CHAR if len(distinct) >= _MANY else 0
+        self._strings = [_NO_CHAR * size, *distinct] if size else distinct
         valid = list(map(encodable, self._strings))
         self._automaton = (
             AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
@@ -62,7 +62,7 @@ class Strings:
 
 
 def _portions(text: str) -> Iterator[str]:
-    """Yield a text in portions of whole lines."""
+    """Yield a text in portions of whole lines, each of about a million characters."""
     start = 0
     while len(text) - start > _CHARS_AT_A_TIME:
         end = text.find("\n", start + _CHARS_AT_A_TIME) + 1 or len(text)

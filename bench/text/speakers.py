@@ -1,4 +1,4 @@
-"""The roles to which a text attributes words."""
+"""The speaker to whom a line attributes its words, as in `The user said: fix it`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SPEAKERS = {
     "assistant": ("assistant", "agent", "ai", "model"),
     "system": ("system",),
 }
-"""The names for each role in texts."""
+"""The names of each role in texts."""
 
 NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
-"""All of these names."""
+"""The names of all roles."""
 
 _QUOTE = re.compile(
     r"\W*(?:the )?(?P<speaker>"
@@ -25,8 +25,8 @@ _QUOTE = re.compile(
 
 @lru_cache(1 << 12)
 def speaker_of(line: str) -> tuple[str, str]:
-    """The role to which a line attributes words, and these words, `""` if they are below it; two
-    empty texts for any other line.
+    """The role to which a line attributes words, and the words, `""` if they are on the next lines;
+    `("", "")` for any other line.
 
     >>> speaker_of("The user said: fix it"), speaker_of("User:"), speaker_of("Status: open")
     (('user', 'fix it'), ('user', ''), ('', ''))

@@ -1,4 +1,4 @@
-"""Shared readings of texts: each text is read once for all users of the same object."""
+"""The facts, words and numbers of texts, cached so that each text of a trace is read only once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .search import Strings
 
 
 class Texts:
-    """The plain lines, facts, words and numbers of texts, each read once, for one trace.
+    """The decoded lines, facts, words and numbers of the texts of one trace, with a cache.
 
-    `lower` are the words that the trace writes in small letters: capitalised, they are not names.
+    `lower` are the words that the trace writes in small letters: capitalised, they are no names.
 
     >>> texts = Texts()
     >>> texts.facts('{"rows": 471}')
@@ -31,7 +31,7 @@ class Texts:
 
     @memo
     def plain(self, text: str) -> str:
-        """A text decoded for searching facts."""
+        """The decoded text, in which facts are searched."""
         return decoded(text)
 
     @memo
@@ -40,8 +40,8 @@ class Texts:
         return self.find_facts(text)
 
     def find_facts(self, text: str) -> dict[str, str]:
-        """The facts of a text, without caching the text itself. Each distinct line is read once; of
-        more than a million characters only every second line, every third one, and so on."""
+        """`facts`, without caching the text itself. Each distinct line is read once. In more than a
+        million characters only every second line is read, in two millions every third, and so on."""
         plain, distinct = self.plain(text), dict[str, str]()
         known, is_long = self._facts_of_lines, len(plain) > LONG_CHARS
         for line in dict.fromkeys(plain.split("\n")[:: len(plain) // LONG_CHARS + 1]):
@@ -84,7 +84,7 @@ class Texts:
 
 
 class FactSearch:
-    """The search of texts for given facts. Each text is searched once.
+    """The search of texts for given facts, with a cache.
 
     >>> facts = FactSearch(["471", "a/b.csv", "two words"], Texts())
     >>> sorted(facts.in_text("471.0 of 4710, Two words"))
@@ -117,7 +117,7 @@ class FactSearch:
 
 
 def longer_facts(facts: Iterable[str], searched: FactSearch) -> dict[str, frozenset[str]]:
-    """For each of some facts the longer ones among them that contain it; `searched` finds them
+    """For each fact the longer ones among `facts` that contain it. `searched` is a search for them
     all."""
     words = {fact: flat(anchor(fact)) for fact in facts}
     longer_facts: dict[str, set[str]] = {fact: set() for fact in words}

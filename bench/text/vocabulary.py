@@ -1,4 +1,4 @@
-"""The vocabulary of notices, orders and claims: lists of words, from one data file."""
+"""Lists of words by which notices, orders and claims are recognised, from `vocabulary.toml`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def vocabulary(name: str) -> frozenset[str]:
 
 @lru_cache(1 << 14)
 def in_vocabulary(word: str, *names: str) -> bool:
-    """True if a word in small letters, or its singular, is in one of the lists with these names.
+    """True if a word in small letters, or its singular, is in one of the lists.
 
     >>> [in_vocabulary(word, "units") for word in ("rows", "entries", "orders")]
     [True, True, False]

@@ -13,11 +13,11 @@ _UNITS = tuple(Decimal(base) ** power for base in (1000, 1024) for power in (1, 
 
 
 def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> bool:
-    """True if a number is the sum or difference of two others, the sum of all, one times a small
-    whole number, or one in thousands, millions or billions.
+    """True if a number can be computed from others, and rounded.
 
-    With `percent` also the share of one in another, or their relative difference. It may be
-    rounded; only the first twelve others are tried.
+    It may be the sum or difference of two of them, the sum of all, a multiple of one by a small whole
+    number, or one in thousands, millions or billions; with `percent` also the share of one in another
+    or their relative difference. Only the first twelve others are tried.
 
     >>> worked_out("150", ["100", "50"]), worked_out("151", ["100", "50"])
     (True, False)
@@ -29,32 +29,29 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
     (True, True, False)
     """
     try:
-        wanted = Decimal(number)
+        target = Decimal(number)
         distinct = (other for other in dict.fromkeys(others) if other != number)
         terms = [*map(Decimal, islice(distinct, _MOST_TERMS))]
     except InvalidOperation:
         return False
-    if any(abs(term.adjusted()) > _MOST_DIGITS for term in (*terms, wanted)):
+    if any(abs(term.adjusted()) > _MOST_DIGITS for term in (*terms, target)):
         return False
-    exponent = wanted.as_tuple().exponent
+    exponent = target.as_tuple().exponent
     half = Decimal(5).scaleb(min(0, exponent if isinstance(exponent, int) else 0) - 1)
 
     def fits(result: Decimal) -> bool:
-        """True if a result rounds to the wanted number."""
-        return abs(result - wanted) <= half
+        """True if a result rounds to the number."""
+        return abs(result - target) <= half
 
-    for at, one in enumerate(terms):
-        if any(fits(one / unit) for unit in _UNITS):
+    for number_of_term, term in enumerate(terms, 1):
+        if any(fits(term / unit) for unit in _UNITS):
             return True
-        for other in terms[at + 1 :]:
-            if fits(one + other) or fits(abs(one - other)):
+        for other in terms[number_of_term:]:
+            if fits(term + other) or fits(abs(term - other)):
                 return True
-            for a, b in ((one, other), (other, one)):
-                if (
-                    a == a.to_integral_value()
-                    and 1 < a <= _MOST_FACTOR
-                    and (fits(a * b) or fits(b / a))
-                ):
+            for a, b in ((term, other), (other, term)):
+                is_factor = a == a.to_integral_value() and 1 < a <= _MOST_FACTOR
+                if is_factor and (fits(a * b) or fits(b / a)):
                     return True
                 if percent and b and (fits(a / b * 100) or fits(abs(a - b) / b * 100)):
                     return True
