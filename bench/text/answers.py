@@ -1,4 +1,4 @@
-"""Comparison of answers with values and texts, by the type of the answer."""
+"""Comparison of the expected answer of a question with values and texts, by the answer's type."""
 
 from __future__ import annotations
 
@@ -40,21 +40,12 @@ def is_answer(value: Any, answer: Any, type: AnswerType) -> bool:
     >>> is_answer(47.0, 47, "exact"), is_answer("$47.00", 47, "number"), is_answer(["Level  1"], ["level 1"], "text")
     (False, True, True)
     """
-    if type == "number":
-        return same(
-            value,
-            answer,
-            lambda one, other: _number(one) is not None and _number(one) == _number(other),
-        )
-    if type == "text":
-        return same(
-            value, answer, lambda one, other: isinstance(one, str) and flat(one) == flat(other)
-        )
-    return same(value, answer)
+    equal = {"number": _same_number, "text": _same_words, "exact": None}[type]
+    return same(value, answer, equal)
 
 
 def says_answer(plain: Sequence[str], answer: Any, type: AnswerType) -> bool:
-    """True if each value of an answer is a whole word in one of some decoded texts.
+    """True if decoded texts have each value of an answer as whole words.
 
     >>> texts = ["in all 14,122,787.0 rows", "it was -5", "Built by Pietro\\nMurano.", "n=470"]
     >>> says_answer(texts, [14122787, 5], "number"), says_answer(["5"], -5, "number")
@@ -90,6 +81,14 @@ def same(one: Any, other: Any, equal: Callable[[Any, Any], bool] | None = None) 
     return type(one) is type(other) and (one == other or one != one)
 
 
+def _same_number(one: Any, other: Any) -> bool:
+    return _number(one) is not None and _number(one) == _number(other)
+
+
+def _same_words(one: Any, other: Any) -> bool:
+    return isinstance(one, str) and flat(one) == flat(other)
+
+
 def scalars(value: Any) -> Iterator[Any]:
     """Yield the scalars and empty containers of a value in order; strings that are JSON containers
     are decoded.
@@ -110,10 +109,10 @@ def scalars(value: Any) -> Iterator[Any]:
 
 
 def _says_number(plain: str, value: Any) -> bool:
-    negative = (_number(value) or 0) < 0
+    is_negative = (_number(value) or 0) < 0
     spans = places_of(plain, number_value(str(value).strip(_SPACE_AND_SIGNS)))
     before = (plain[max(0, start - 2) : start].rstrip("$€£") for start, _ in spans)
-    return any(not negative or text.endswith(("-", "\u2212")) for text in before)
+    return any(not is_negative or text.endswith(("-", "\u2212")) for text in before)
 
 
 def _says_words(words: str, value: Any) -> bool:
@@ -121,7 +120,7 @@ def _says_words(words: str, value: Any) -> bool:
 
 
 def _says_token(plain: str, value: Any) -> bool:
-    """True if a text contains a scalar as JSON or Python writes it."""
+    """True if a text has a scalar as JSON or Python writes it."""
     if isinstance(value, str) and value:
         ways: tuple[str, ...] = (value,)
     elif value == "":

@@ -1,5 +1,5 @@
-"""Instructions in prose: sentences that tell an agent what to do or not to do, and texts that
-repeat them."""
+"""Instructions in prose: sentences that tell an agent what to do or not to do, and the search for
+texts that repeat them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOT_TO = (
 )
 """Behind a conjunction it may be about things: `the tests run and don't fail`."""
 
-_COMMANDS, _STATUTES = (
+_COMMANDS, _STATEMENTS = (
     re.compile("|".join(patterns), re.IGNORECASE)
     for patterns in (
         (
@@ -74,7 +74,7 @@ _CONSENT = re.compile(
     re.IGNORECASE,
 )
 _PERSON = r"(?:you|we|one|agents?|assistant|model|users?|customers?|clients?|nobody|everybody|everyone|nothing)\b"
-_OF_A_THING = re.compile(
+_ABOUT_THINGS = re.compile(
     rf"\b(?!(?:and|but|or|to|please|then|so|also|should|must|shall|will|can|may|not)\b|{_PERSON})[\w’']+[`*\"')]*\s+(?=(?:never|always)\b)"
     rf"|\b(?!(?:and|but|or|to|please|then|so|also|it)\b|{_PERSON})[\w’']+[`*\"')]*\s+must\s+(?!not\b|be\b|always\b|never\b)"
     r"|`[^`]+`(?:\s+\w+)?\W+must\b",
@@ -107,14 +107,15 @@ def is_command(sentence: str) -> bool:
     (False, False)
     """
     text = _bare(sentence)
-    adverb = _ADVERB.search(text) is not None and _by_adverb(_OF_A_THING.sub(" is ", text))
-    return adverb or bool(_COMMANDS.search(text))
+    if _ADVERB.search(text) and _has_commanding_adverb(_ABOUT_THINGS.sub(" is ", text)):
+        return True
+    return _COMMANDS.search(text) is not None
 
 
 @lru_cache(1 << 12)
 def is_rule(sentence: str) -> bool:
-    """True if a sentence is a standing instruction: a command, or a statement that something can,
-    may or needs to be done.
+    """True if a sentence is a standing instruction: a command, or a statement on what may, can or
+    needs to be done, such as "Basic flights cannot be changed".
 
     >>> texts = "Never cancel twice.", "My parents told me to always have a backup.", "don't sweat it", "Open the file."
     >>> [is_rule(text) for text in texts]
@@ -123,11 +124,11 @@ def is_rule(sentence: str) -> bool:
     if is_command(sentence):
         return True
     text = _bare(sentence)
-    return _by_adverb(text) or bool(_STATUTES.search(text))
+    return _has_commanding_adverb(text) or bool(_STATEMENTS.search(text))
 
 
-def _by_adverb(text: str) -> bool:
-    """True if a text commands with never, always or must."""
+def _has_commanding_adverb(text: str) -> bool:
+    """True if a text has never, always or must, not behind an auxiliary verb ("has always")."""
     return any(not _AUXILIARY.search(text[: match.start()]) for match in _ADVERB.finditer(text))
 
 
@@ -142,8 +143,8 @@ def is_consent(sentence: str) -> bool:
 
 
 def quantifiers(text: str) -> list[str]:
-    """The words in a text that speak of all, none or the first of some things, including
-    repetitions.
+    """The words in a text that speak of all, none or the first of some things, such as "every" and
+    "cheapest", in order.
 
     >>> quantifiers("All seats, from 3 to 5, 2 of 4, the cheapest")
     ['all', 'cheapest', 'from', '2 of ']
@@ -154,8 +155,7 @@ def quantifiers(text: str) -> list[str]:
 
 
 def is_order(sentence: str) -> bool:
-    """True if a sentence tells its reader to do something; a hint where to read more does not
-    count.
+    """True if a sentence tells its reader to do something. A hint where to read more is no order.
 
     >>> texts = "Cancel all bookings.", "Orders are cancelled.", "Use read_file to see the rest.", "Ran the tests."
     >>> [is_order(text) for text in texts]
@@ -168,8 +168,7 @@ def is_order(sentence: str) -> bool:
 
 @lru_cache(1 << 8)
 def _bare(sentence: str) -> str:
-    """A sentence without its bullet and label; "" if it is too short, too long, a question, or
-    about the speaker."""
+    """A sentence without bullet and label; "" if it is short, long, a question, or about its speaker."""
     text = _BULLET.sub("", " ".join(sentence.split()))
     bare = _REPORTED.sub("", _LABEL.sub("", text))
     long_enough = text.count(" ") + 1 >= _FEWEST_WORDS and len(text) <= _MOST_CHARS
@@ -185,7 +184,7 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 class TextLines(NamedTuple):
-    """A text prepared for `Repetition`: with white space folded, and split into distinct lines."""
+    """A text prepared for `Repetition`: with single blanks, and its distinct lines."""
 
     folded: str
     lines: frozenset[str]
@@ -198,9 +197,10 @@ def text_lines(*texts: str) -> TextLines:
 
 
 class Repetition:
-    """The search for repetitions of one instruction; each distinct line of texts is read once. A
-    text repeats the instruction if it has it, or has a sentence with `share` of its words and the
-    same negation.
+    """The search for repetitions of one instruction, which reads each distinct line once.
+
+    A text repeats an instruction if it has it word for word, or has a sentence with at least `share`
+    of its words, and with a negation if and only if the instruction has one.
 
     >>> rule = Repetition("Never push to main")
     >>> rule.is_in(text_lines("The user said: never push to main.")), rule.is_in(text_lines("Push to main."))
@@ -211,9 +211,9 @@ class Repetition:
         self._folded = " ".join(instruction.split())
         self._words, self._denies = _words_of(self._folded)
         self._fewest = share * len(self._words)
-        self._read: set[str] = set()
+        self._read: set[str] = set()  # lines by `is_in`
         self._repeating: set[str] = set()
-        self._compared: set[str] = set()
+        self._compared: set[str] = set()  # lines by `is_covered_by`
         self._common: dict[str, frozenset[str]] = {}
 
     def is_in(self, text: TextLines) -> bool:
@@ -224,17 +224,17 @@ class Repetition:
             return False
         unread = text.lines - self._read
         self._read |= unread
-        self._repeating.update(filter(self._is_repeated, unread))
+        self._repeating.update(filter(self._is_repeated_in, unread))
         return not self._repeating.isdisjoint(text.lines)
 
-    def _is_repeated(self, line: str) -> bool:
+    def _is_repeated_in(self, line: str) -> bool:
         return any(
             self._denies is denies and len(self._words & words) >= self._fewest
             for words, denies in _words_by_sentence(line)
         )
 
     def is_covered_by(self, text: TextLines) -> bool:
-        """True if a text has the instruction word for word, or most of its words.
+        """True if a text has the instruction word for word, or 80% of its words in any sentences.
 
         >>> request = Repetition("Sum up the orders. Then mail them.")
         >>> request.is_covered_by(text_lines("user: Sum up the orders.\\nuser: Then mail them."))
@@ -270,10 +270,10 @@ def repeats(text: str, instruction: str) -> bool:
 
 
 _Words = tuple[frozenset[str], bool]
-"""The words of a sentence without function words, six letters of each, and True if it has a
+"""The first six letters of each word of a sentence, without function words, and True if it has a
 negation."""
 
-_KEPT_CHARS = 1000  # longer lines seldom come again, and what is kept outlives their trace
+_KEPT_CHARS = 1000  # longer lines seldom come again, and the cache outlives their trace
 
 
 def _words_by_sentence(line: str) -> tuple[_Words, ...]:

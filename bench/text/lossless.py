@@ -60,7 +60,7 @@ def write_tables(value: Any) -> str:
 def _without_tables(value: Any, tables: list[str]) -> Any:
     """A value with a reference in place of each table, which is added to `tables` as text."""
     if isinstance(value, dict):
-        # what looks like a reference is told apart by one @ more
+        # A key that looks like a reference gets one @ more.
         escape = "@" if len(value) == 1 and _REFERENCE.fullmatch(next(iter(value))) else ""
         return {escape + key: _without_tables(item, tables) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -80,7 +80,7 @@ def _table(rows: Any, number: int) -> str | None:
     order = {column: place for place, column in enumerate(columns)}
     for row in rows:
         places = [order[key] for key in row]
-        if places != sorted(places) or any(_holds_table(item) for item in row.values()):
+        if places != sorted(places) or any(map(_has_table, row.values())):
             return None
     lines = [f"@table {number}: {len(rows)} rows", ",".join(map(_name, columns))]
     lines += [
@@ -90,11 +90,11 @@ def _table(rows: Any, number: int) -> str | None:
     return written if len(written) < len(exact_json(rows)) else None
 
 
-def _holds_table(value: Any) -> bool:
+def _has_table(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(map(_holds_table, value.values()))
+        return any(map(_has_table, value.values()))
     if isinstance(value, list | tuple):
-        return sum(isinstance(item, dict) for item in value) > 1 or any(map(_holds_table, value))
+        return sum(isinstance(item, dict) for item in value) > 1 or any(map(_has_table, value))
     return False
 
 

@@ -1,5 +1,4 @@
-"""Scripts and functions to choose for a request: their entries in a manifest, and the words of
-texts."""
+"""The scripts and functions of a manifest, from which a router chooses one for a request."""
 
 from __future__ import annotations
 
@@ -17,9 +16,8 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True)
 class Script:
-    """One entry of a manifest: its name and its texts. `examples` are requests that it is meant
-    for, `parameters` the names, descriptions and permitted values of its parameters, `categories`
-    its categories."""
+    """One entry of a manifest. `examples` are requests that it is meant for, `parameters` the names,
+    descriptions and permitted values of its parameters."""
 
     name: str
     description: str = ""
@@ -44,14 +42,10 @@ def scripts_of(manifest: Any) -> tuple[Script, ...]:
     scripts: dict[str, Script] = {}
     for entry in manifest if isinstance(manifest, list | tuple) else ():
         if isinstance(entry, Mapping):
-            names = [
-                name
-                for name in (entry.get("name"), entry.get("id"))
-                if isinstance(name, str) and name
-            ]
-            name = next((name for name in names if name not in scripts), None)
-            if name is not None:
-                scripts[name] = _script(name, entry)
+            for name in (entry.get("name"), entry.get("id")):
+                if isinstance(name, str) and name and name not in scripts:
+                    scripts[name] = _script(name, entry)
+                    break
     return tuple(scripts.values())
 
 
@@ -62,16 +56,13 @@ def expected_scripts(labels: Any, manifest: Any) -> dict[str, list[str]]:
     >>> expected_scripts({"3": "a/b.cs", "5": ["x", "y"]}, [{"name": "b.cs", "id": "a/b.cs"}])
     {'3': ['b.cs'], '5': ['x', 'y']}
     """
-    names = {
-        str(script.entry["id"]): script.name
-        for script in scripts_of(manifest)
-        if "id" in script.entry
-    }
+    scripts = [script for script in scripts_of(manifest) if "id" in script.entry]
+    name_by_id = {str(script.entry["id"]): script.name for script in scripts}
     expected_by_step = {}
     for step, label in labels.items() if isinstance(labels, Mapping) else ():
-        names_given = label if isinstance(label, list) else [label]
-        if expected := [names.get(item, item) for item in names_given if isinstance(item, str)]:
-            expected_by_step[str(step)] = expected
+        given = label if isinstance(label, list) else [label]
+        if names := [name_by_id.get(item, item) for item in given if isinstance(item, str)]:
+            expected_by_step[str(step)] = names
     return expected_by_step
 
 
@@ -91,11 +82,8 @@ def _script(name: str, entry: Mapping[str, Any]) -> Script:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return (
-        tuple(item for item in value if isinstance(item, str))
-        if isinstance(value, list | tuple)
-        else ()
-    )
+    items = value if isinstance(value, list | tuple) else ()
+    return tuple(item for item in items if isinstance(item, str))
 
 
 def _parameters(schema: Any) -> list[str]:

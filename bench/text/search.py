@@ -33,8 +33,7 @@ class Strings:
         )
 
     def within(self, text: str) -> set[str]:
-        """The strings in a text; in one of very many lines they are searched in portions, to save
-        memory.
+        """The strings that a text has. A long text is searched in portions, to save memory.
 
         >>> sorted(Strings(["1", "el", "ab"]).within("1 el\\nel abc"))
         ['1', 'el']
