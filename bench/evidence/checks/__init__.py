@@ -1,5 +1,8 @@
-"""The rules that read a strategy's texts: each counts its findings over the strategy's own texts,
-or over prompts."""
+"""The checks of a replay: rules that count findings in a strategy's own texts, or in its prompts.
+
+`changed`, `invented`, `hidden` and `misattributed` read texts, `valid` and `instructed` read prompts.
+`statements` and `summaries` decide which words of a text state something without support.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from .invented import invented
 from .misattributed import misattributed
 from .valid import valid
 
-_OF_TEXTS: tuple[Rule, ...] = "misattributed", "invented", "hidden"
+_RULES_OF_TEXTS: tuple[Rule, ...] = "misattributed", "invented", "hidden"
 
 
 class CheckedReplay(ReplayEvidence):
@@ -23,18 +26,17 @@ class CheckedReplay(ReplayEvidence):
 
     @cached_property
     def wording(self) -> frozenset[str]:
-        """The template lines in the strategy's own texts; none for one that reads the future, whose
-        texts are not checked."""
+        """The template lines of the strategy's own texts; none for a strategy that reads the future."""
         return template_lines(() if self.replay.reads_future else self.own_texts)
 
     @cached_property
     def checks(self) -> dict[Rule, Check]:
-        """The check of each rule that reads prompts or texts; a strategy without own texts has no
-        hits. The texts of a strategy that reads the future are not checked."""
+        """The check of each rule that reads prompts or texts. The texts of a strategy that reads the
+        future are not checked."""
         prompts: dict[Rule, Check] = {"valid": valid(self), "instructed": instructed(self)}
         if self.replay.reads_future:
             unread = Check(unchecked=len(self.own_texts))
-            return {**prompts, "changed": unread, **dict.fromkeys(_OF_TEXTS, Check())}
+            return {**prompts, "changed": unread, **dict.fromkeys(_RULES_OF_TEXTS, Check())}
         return {
             **prompts,
             "changed": changed(self),

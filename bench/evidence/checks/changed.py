@@ -1,8 +1,8 @@
-"""Changed: a field of a rewritten result that has another value than the untruncated result, or a
-key that it does not have."""
+"""Changed: a text shows a value, a key or a message differently from the recording."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ...model import ToolCall, as_text, nested
@@ -36,7 +36,7 @@ def changed(evidence: ReplayEvidence) -> Check:
     """
     unread = [own for own in evidence.rewritten if not shown_of(own).is_read]
     altered = [own for own in evidence.rewritten if shown_of(own).changed]
-    is_read = len(altered) > len(unread)
+    is_known_notation = len(altered) > len(unread)
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied]
     for step in evidence.picked_out:
         turn = evidence.messages.messages[evidence.index.full[step]]
@@ -49,61 +49,53 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(own)
         if isinstance(own, RewrittenResult):
             looked_at += 1
-            findings += shown_of(own).changed if is_read else ()
+            findings += shown_of(own).changed if is_known_notation else ()
             findings += repeated(own)
         else:
             quotes = [*altered_quotes(own)]
             looked_at += bool(quotes) and own.message.kind != "model"
             findings += quotes
-    return check_of(
-        findings,
-        looked_at,
-        unchecked=[shown_of(own).doubtful for own in unread],
-    )
+    return check_of(findings, looked_at, unchecked=[shown_of(own).doubtful for own in unread])
 
 
-def _changed_calls(own: OwnText) -> list[Finding]:
-    """The arguments of recorded calls that a message shows differently."""
+def _changed_calls(own: OwnText) -> Iterator[Finding]:
+    """Yield the recorded calls that a message shows with other arguments."""
     step, messages = own.step, own.session.messages
     number = messages.index.full.get(-1 if step is None else step)
-    if number is None:
-        return []
-    recorded = {call.id: call for call in messages.messages[number].tool_calls}
-    return [
-        Finding(
-            step,
-            f"{call.name} {call.arguments}",
-            f"{recorded[call.id].name} {recorded[call.id].arguments}",
-        )
-        for call in own.message.tool_calls
-        if call.id in recorded and not _is_same_call(call, recorded[call.id])
-    ]
+    recorded = messages.messages[number].tool_calls if number is not None else ()
+    by_id = {call.id: call for call in recorded}
+    for shown in own.message.tool_calls:
+        call = by_id.get(shown.id)
+        if call is not None and not _is_same_call(shown, call):
+            yield Finding(step, f"{shown.name} {shown.arguments}", f"{call.name} {call.arguments}")
 
 
 def _is_same_call(shown: ToolCall, call: ToolCall) -> bool:
-    """True if a shown call is the recorded one, perhaps with texts shortened with a mark of
-    omission."""
-    is_cut = _is_cut(shown.arguments, call.arguments)
-    return shown.name == call.name and (is_cut or _begins(shown.arguments, as_text(call.arguments)))
+    """True if a shown call is the recorded one; its arguments may be shortened with a notice."""
+    if shown.name != call.name:
+        return False
+    return _is_shortened(shown.arguments, call.arguments) or _is_beginning(
+        shown.arguments, as_text(call.arguments)
+    )
 
 
-def _is_cut(shown: Any, value: Any) -> bool:
-    """True if a value is another one, perhaps with texts shortened with a mark of omission."""
+def _is_shortened(shown: Any, value: Any) -> bool:
+    """True if a shown value is the recorded one, perhaps with a notice in place of parts of its
+    texts."""
     if isinstance(shown, str) and isinstance(value, str) and shown != value:
         gaps = Excerpt(shown, value).gaps(lambda gap: omission_in(gap.words, value) != "")
         return gaps is not None and all(gap.words.strip() for gap in gaps)
     if isinstance(shown, dict) and isinstance(value, dict) and shown.keys() == value.keys():
-        return all(_is_cut(shown[key], value[key]) for key in value)
+        return all(_is_shortened(shown[key], value[key]) for key in value)
     if isinstance(shown, list) and isinstance(value, list) and len(shown) == len(value):
-        return all(map(_is_cut, shown, value))
+        return all(map(_is_shortened, shown, value))
     return type(shown) is type(value) and shown == value
 
 
-def _begins(shown: Any, arguments: str) -> bool:
-    """True if arguments are others' beginning as text, and a notice."""
-    begun = ("".join(text.split()) for text in nested(shown) if isinstance(text, str))
-    full = "".join(arguments.split())
-    return (
-        any(map(full.startswith, filter(None, begun)))
-        and omission_in(as_text(shown), arguments) != ""
-    )
+def _is_beginning(shown: Any, arguments: str) -> bool:
+    """True if a text in the shown arguments is the beginning of the recorded ones written as JSON,
+    and a notice says that it is cut."""
+    if not omission_in(as_text(shown), arguments):
+        return False
+    texts = ("".join(text.split()) for text in nested(shown) if isinstance(text, str))
+    return any(map("".join(arguments.split()).startswith, filter(None, texts)))

@@ -1,4 +1,4 @@
-"""Counts in a notice, held against what a text shows of its result and what is missing."""
+"""Counts in notices, compared with what a text shows of its result and what it leaves out."""
 
 from __future__ import annotations
 
@@ -14,103 +14,108 @@ from ..own_text import RewrittenResult
 from ..row_counts import NEAR, counts_of, line_counts, row_counts
 from ..shown import shown_of
 
-_FEW_LINES = 4
-_ABOUT = 50
-"""The most lines beside those of the result that a text may count, and the part of a large number by
-which a count of what is left out may be wrong."""
+_MOST_OWN_LINES = 3
+_ACCURACY = 50
+"""The most own lines that a text may count among those of the result, and the part of a large number
+(1/50) by which a count of what is left out may be wrong."""
 
 
 class Counts:
-    """The numbers of rows, lines, words and characters of a result and of a text that shows it."""
+    """The numbers of rows, lines, words and characters of a result, and of a text that shows it."""
 
     def __init__(self, own: RewrittenResult) -> None:
         self._own: RewrittenResult = weakref.proxy(own)  # which keeps these counts
         self._full, self._text = own.result.text, own.message.text
-        self._rows = own.session.row_counts(own.result.index)
+        self._row_counts = own.session.row_counts(own.result.index)
         self._total = own.session.counts(own.result.index)
 
     @cached_property
-    def _records(self) -> int:
-        """The number of records that begin with the same key."""
+    def _records_shown(self) -> int:
+        """The largest number of records in the text that begin with the same key."""
         records = self._own.session.messages.reading(self._own.brief).records
-        return max(Counter(it.pairs[0][0] for it in records if it.pairs).values(), default=0)
+        counts = Counter(record.pairs[0][0] for record in records if record.pairs)
+        return max(counts.values(), default=0)
 
     @cached_property
-    def _of_text(self) -> frozenset[int]:
-        text = self._text
-        lines = (count - own for count in line_counts(text) for own in range(_FEW_LINES))
+    def _shown(self) -> frozenset[int]:
+        """The numbers of rows, lines, words and characters of the text."""
+        text, own_lines = self._text, range(_MOST_OWN_LINES + 1)
+        lines = {count - own for count in line_counts(text) for own in own_lines}
         rows = row_counts(text) if text[:1] in ("{", "[") else frozenset[int]()
-        return counts_of(text) | rows | {*lines}
+        return counts_of(text) | rows | lines
 
-    def has_shown(self, value: int) -> bool:
-        """True for one of the text."""
-        return value in self._of_text or value == self._records
+    def _is_shown(self, value: int) -> bool:
+        return value in self._shown or value == self._records_shown
 
     @cached_property
-    def _lines_missing(self) -> set[int]:
-        """The numbers of lines that the text leaves out."""
+    def _missing_lines(self) -> set[int]:
+        """The numbers of lines that the text leaves out, in each gap and in all."""
         own = self._own
-        missing = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
-        lines = sum(bool(line.strip()) for line in shown_of(own).own)
-        for full in {self._full, own.session.messages.texts.plain(self._full)}:
-            counts = zip(line_counts(full), line_counts(self._text), strict=True)
-            missing.update(of - shown + lines for of, shown in counts)
-        return missing
+        counts = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
+        own_lines = sum(bool(line.strip()) for line in shown_of(own).own)
+        for full_text in {self._full, own.session.messages.texts.plain(self._full)}:
+            pairs = zip(line_counts(full_text), line_counts(self._text), strict=True)
+            counts.update(full - shown + own_lines for full, shown in pairs)
+        return counts
 
     @cached_property
-    def _rows_missing(self) -> set[int]:
-        """The numbers of rows that it leaves out."""
+    def _missing_rows(self) -> set[int]:
+        """The numbers of rows that the text leaves out."""
         own = self._own
         if not own.columns.fields:
             return set()
         kept = own.session.messages.fields_of(own.number, own.result.index)
-        return {len(own.columns.rows(kept)[1]), *(of - self._records for of in self._rows)}
+        missing = len(own.columns.rows(kept)[1])
+        return {missing, *(count - self._records_shown for count in self._row_counts)}
 
     @cached_property
-    def _chars_missing(self) -> set[int]:
-        """The characters that it leaves out, in all and of each gap."""
+    def _missing_chars(self) -> set[int]:
+        """The numbers of characters that the text leaves out, in each gap and in all."""
         gaps = [gap.missing for gap in self._own.gaps or ()]
-        return {len(text) for gap in gaps for text in (gap, unescape(gap))} | {*self._all_missing}
+        in_gaps = {len(text) for gap in gaps for text in (gap, unescape(gap))}
+        return in_gaps.union(self._all_missing_chars)
 
     @cached_property
-    def _all_missing(self) -> tuple[int, int]:
-        """The fewest and the most characters that it leaves out: with one blank for several, and
-        with all, beside words of its own."""
-        full, text = (len(" ".join(it.split())) for it in (self._full, self._text))
-        of_own = sum(len(line) + 1 for line in shown_of(self._own).own if line)
-        ways = full - text, len(self._full) - len(self._text) + of_own
-        return min(ways), max(ways)
+    def _all_missing_chars(self) -> tuple[int, int]:
+        """The fewest and the most characters that the text leaves out: runs of blanks may count as
+        one, and own lines may not count as shown."""
+        full, text = (len(" ".join(text.split())) for text in (self._full, self._text))
+        own_chars = sum(len(line) + 1 for line in shown_of(self._own).own if line)
+        differences = full - text, len(self._full) - len(self._text) + own_chars
+        return min(differences), max(differences)
 
-    def has(self, number: Number) -> bool:
-        """True if a number counts what it says, or is that of a part."""
+    def is_right(self, number: Number) -> bool:
+        """True if a number counts what its notice says, or is the number of a part."""
         is_size = in_vocabulary(number.noun, "sizes")
         if number.counted == "part" or not number.text.isdigit():
             return number.text.isdigit()
         value = int(number.text[:18])
         if number.counted == "missing":
-            return self._is_missing(value, is_size) or (
-                value <= max(self._total) and all(it < value for it in self._missing(is_size))
+            if self._is_missing(value, is_size):
+                return True
+            # More than what is known to be missing may be right, too.
+            return value <= max(self._total) and all(
+                count < value for count in self._missing(is_size)
             )
         if number.counted == "shown":
-            return self.has_shown(value)
+            return self._is_shown(value)
         is_total = value in self._total or self._counts_columns(number)
         if number.counted == "total" or is_total:
             return is_total
-        return is_size or self.has_shown(value) or self._is_missing(value, is_size)
+        return is_size or self._is_shown(value) or self._is_missing(value, is_size)
 
     def _missing(self, is_size: bool) -> Iterator[int]:
-        """Yield the characters, or the lines and rows, that it leaves out, those found soonest
-        first."""
-        yield from self._chars_missing if is_size else self._lines_missing
-        yield from () if is_size else self._rows_missing
+        """Yield the missing characters, or the missing lines and then the rows, which take longer."""
+        yield from self._missing_chars if is_size else self._missing_lines
+        yield from () if is_size else self._missing_rows
 
     def _is_missing(self, value: int, is_size: bool) -> bool:
-        """True if so much is left out, or about so much."""
-        if is_size and self._all_missing[0] <= value <= self._all_missing[1]:
+        """True if about so many characters, or lines or rows, are left out."""
+        if is_size and self._all_missing_chars[0] <= value <= self._all_missing_chars[1]:
             return True
         return any(
-            abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT)
-            for it in self._missing(is_size)
+            abs(value - count) <= max(min(NEAR, count // 4), count // _ACCURACY)
+            for count in self._missing(is_size)
         )
 
     def _counts_columns(self, number: Number) -> bool:
@@ -121,9 +126,12 @@ class Counts:
 
 
 def is_counted(own: RewrittenResult, number: Number) -> bool:
-    """True if a number in a text's notice counts what it says, or is that of a part. A placeholder
-    may count another text that it replaces, but no result with text has zero parts."""
+    """True if a number in the notice of a text is right.
+
+    A placeholder may count something else that it replaces, but not zero parts of a result that has
+    text.
+    """
     if own.shows_nothing:
         is_zero = not number.text.strip("0.") and own.result.text.strip() != ""
         return not (is_zero and in_vocabulary(number.noun, "units", "turns"))
-    return own.once("counts", lambda: Counts(own)).has(number)
+    return own.once("counts", lambda: Counts(own)).is_right(number)

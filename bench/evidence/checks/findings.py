@@ -1,4 +1,4 @@
-"""Building of checks from findings, and the template lines of a strategy's own texts."""
+"""`Check` objects made of findings, and the template lines of a strategy's own texts."""
 
 from __future__ import annotations
 
@@ -16,29 +16,27 @@ MOST_FINDINGS = 5
 
 
 def template_lines(texts: Sequence[OwnText]) -> frozenset[str]:
-    """The template lines of a strategy: those that at least half of its texts of one kind have.
+    """The lines that at least half of a strategy's texts of one kind have, and at least two texts.
 
-    Texts that show results are one kind, summaries another; a single text has no template lines.
+    Texts that show results are one kind, summaries the other.
     """
-    constant: set[str] = set()
-    for of_results in (True, False):
-        lines = [
+    template: set[str] = set()
+    for shows_result in (True, False):
+        lines_by_text = [
             frozenset(map(str.strip, own.text.split("\n"))) - {""}
             for own in texts
-            if isinstance(own, RewrittenResult) == of_results
+            if isinstance(own, RewrittenResult) == shows_result
         ]
-        counts = Counter(line for each in lines for line in each)
-        constant.update(
-            line for line, count in counts.items() if count > 1 and 2 * count >= len(lines)
-        )
-    return frozenset(constant)
+        fewest = max(2, len(lines_by_text) / 2)
+        counts = Counter(line for lines in lines_by_text for line in lines)
+        template.update(line for line, count in counts.items() if count >= fewest)
+    return frozenset(template)
 
 
 def check_of(
     findings: list[Finding], of: int, summaries: int = 0, unchecked: Sequence[str] = ()
 ) -> Check:
-    """The check of `of` texts or prompts, with its first findings, and the text that could not be
-    checked."""
+    """The check of `of` texts or prompts, with the first findings and the first `unchecked` text."""
     return Check(
         hits=len(findings),
         of=of,
