@@ -1,4 +1,4 @@
-"""Misattributed: a sentence that gives a record another one's value."""
+"""Misattributed: a sentence gives a record the value of another record."""
 
 from __future__ import annotations
 
@@ -27,23 +27,18 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     findings: list[Finding] = []
     naming = 0
     for own in evidence.own_texts:
-        if not isinstance(own, RewrittenResult):  # whose records are not needed
-            prose = _prose_of(own)
-            naming += bool(prose)
-            findings += _of_another_record(own, prose)
+        if not isinstance(own, RewrittenResult):
+            names_any = own.session.records.names_any
+            lines = [line for line in own.new_lines if not _DATA.match(line) and names_any(line)]
+            naming += bool(lines)
+            findings += _first_misattribution(own, lines)
     return check_of(findings, naming, naming)
 
 
-def _prose_of(own: OwnText) -> list[str]:
-    """The new lines of a summary that name a record, without data."""
-    names_any = own.session.records.names_any
-    return [line for line in own.new_lines if not _DATA.match(line) and names_any(line)]
-
-
-def _of_another_record(own: OwnText, prose: list[str]) -> list[Finding]:
+def _first_misattribution(own: OwnText, lines: list[str]) -> list[Finding]:
     """The first sentence that gives a record another record's value; [] without one."""
     records, mentions = own.session.records, own.session.mentions
-    for item in chain.from_iterable(map(records.contradictions, prose)):
+    for item in chain.from_iterable(map(records.contradictions, lines)):
         named = records.named(item.words)
         if not any(mentions.together(item.stated, identity) for identity in named):
             return [Finding(own.step, item.words, f"{item.own}, not {item.stated}")]

@@ -1,10 +1,10 @@
-"""Altered quotations: changed words in a kept message of a person or the model, and turns under
-another role."""
+"""Altered quotations: a strategy changes the words of a message that it keeps, or gives it to another
+role. `changed` counts them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ...model import SystemTurn
 from ...model.scores import Finding
@@ -13,9 +13,8 @@ from ...text.omissions import says_omission
 from ...text.result_lines import ResultLines
 from ..own_text import OwnText
 
-_SHARED = 0.25
-"""A message of the model that shares a smaller part of its words with a turn is not a version of
-it."""
+_FEWEST_SHARED = 0.25
+"""The smallest share of words that a version of a model's message has in common with it."""
 
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^[(#]?\s*\d{1,4}[.):]\s)")
@@ -23,8 +22,7 @@ _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 
 def altered_quotes(own: OwnText) -> Iterator[Finding]:
-    """Yield the words that a kept message of a person or the model changes, adds or picks out, and
-    turns that a message gives to another role."""
+    """Yield the changed words of a kept message, and the turns that a message gives to another role."""
     step, session = own.step, own.session
     roles = session.turns.get(" ".join(own.text.split()), frozenset())
     if own.message.kind == "made":
@@ -32,32 +30,35 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
         if roles and own.message.role not in roles:
             yield Finding(step, own.text, f"said by: {min(roles)}")
     number = None if step is None else session.index.full.get(step)
-    verbatim = session.mentions.verbatim
     if number is not None:
-        original = session.messages.messages[number].text
-        shown, of_original = _words(own.text), set(_words(original))
-        if shown == _words(original):
-            return
-        if own.message.kind == "model" and _SHARED * len(shown) > sum(
-            map(of_original.__contains__, shown)
-        ):
-            return  # another message in its place, held against what was said before it
-        lines = ResultLines(original)
-        for line in own.text.split("\n"):
-            if was := lines.altered(line):
-                yield Finding(step, line.strip(), was.strip())
-        for words in _other_words(own, original, verbatim):
-            yield Finding(step, words, original)
+        yield from _altered_message(own, session.messages.messages[number].text)
+    elif own.message.kind == "made":
+        for turn in session.trace.steps:
+            if isinstance(turn, SystemTurn) and keeps_words(turn.content, own.text):
+                for words in _changed_words(own, turn.content):
+                    yield Finding(turn.index, words, turn.content)
+
+
+def _altered_message(own: OwnText, original: str) -> Iterator[Finding]:
+    """Yield the changed words of a message that stands in the place of a recorded one."""
+    shown_words, original_words = _words(own.text), _words(original)
+    if shown_words == original_words:
         return
-    for turn in session.trace.steps if own.message.kind == "made" else ():
-        if isinstance(turn, SystemTurn) and keeps_words(turn.content, own.text):
-            for words in _other_words(own, turn.content, verbatim):
-                yield Finding(turn.index, words, turn.content)
+    known = {*original_words}
+    shared = sum(map(known.__contains__, shown_words))
+    if own.message.kind == "model" and shared < _FEWEST_SHARED * len(shown_words):
+        return  # another message, which is checked as a summary
+    lines = ResultLines(original)
+    for line in own.text.split("\n"):
+        if altered := lines.altered(line):
+            yield Finding(own.step, line.strip(), altered.strip())
+    for words in _changed_words(own, original):
+        yield Finding(own.step, words, original)
 
 
 def _roles_of_others(own: OwnText) -> Iterator[frozenset[str]]:
-    """Yield the roles of the lines that only other roles said, in a text of recorded lines and
-    nothing else; a heading, a label or a sign for a quotation can say who spoke."""
+    """Yield the roles that said the lines of a text, for lines that the role of the message never
+    said. A text with any line of its own has none: that may be a label that says who spoke."""
     lines = [line for line in own.text.split("\n") if line.strip()]
     if own.session.lines_of(None).issuperset(lines) and own.message.role != "system":
         for roles in map(own.session.mentions.roles_of, lines):
@@ -66,7 +67,7 @@ def _roles_of_others(own: OwnText) -> Iterator[frozenset[str]]:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text without Markdown for bold and code."""
+    """The words of a text without the Markdown signs for bold and code."""
     return _MARKUP.sub("", text).split()
 
 
@@ -75,26 +76,27 @@ def _without_notices(text: str, original: str) -> str:
     return _NOTICE.sub(lambda notice: notice[0] if notice[0] in original else " ", text)
 
 
-def _other_words(own: OwnText, original: str, is_said: Callable[[str], bool]) -> Iterator[str]:
+def _changed_words(own: OwnText, original: str) -> Iterator[str]:
     """Yield the changed words of a kept message, ignoring its notices.
 
-    Without a notice, a user message must have all its words, one of the model may end earlier, and
-    one of the system may lack whole sentences.
+    Without a notice, a user message must have all its words and no others, one of the model may end
+    earlier, and one of the system may lack whole sentences. Only the user's may not be longer.
     """
     text, kind = own.text, own.message.kind.replace("made", "system")
+    is_said = own.session.mentions.verbatim
     lines = (
         line for line in text.split("\n") if line in original or not says_omission(line, original)
     )
     shown = _without_notices("\n".join(lines), original)
     sentences = sentences_of(_without_notices(_TAGGED.sub(" ", text), original))
-    is_longer = keeps_words(shown, original)
-    if not is_longer and not keeps_words(original, shown):
+    has_all_words = keeps_words(shown, original)
+    if not has_all_words and not keeps_words(original, shown):
         yield text
-    elif is_longer and kind != "user":
+    elif has_all_words and kind != "user":
         yield from (words for words in sentences if is_command(words) and not is_said(words))
     elif says_omission(text, original):
         return
-    elif kind == ("user" if is_longer else "system"):
+    elif has_all_words or kind == "system":
         yield from (words for words in sentences if not is_said(words))
     elif kind == "user" or (kind == "model" and not own.message.tool_calls and not is_said(shown)):
         yield text
