@@ -154,15 +154,15 @@ def _without_purpose(line: str) -> str:
 
 
 @lru_cache(1 << 12)
-def states_nothing(word: str) -> bool:
+def is_insignificant(word: str) -> bool:
     """True for a word that states nothing about the world: a function word, a word about texts, or a
     name made of these.
 
-    >>> states_nothing("tool_result"), states_nothing("tool_price")
+    >>> is_insignificant("tool_result"), is_insignificant("tool_price")
     (True, False)
     """
     if "_" in word:
-        return all(map(states_nothing, word.split("_")))
+        return all(map(is_insignificant, word.split("_")))
     if word in FUNCTION_WORDS or in_vocabulary(word, *_ABOUT_TEXTS):
         return True
     return omission_in(word, "") != ""
@@ -176,7 +176,7 @@ def is_notice(sentence: str) -> bool:
     """
     quantified = quantifiers(sentence)
     return all(
-        states_nothing(word) or word in quantified or word in NAMES
+        is_insignificant(word) or word in quantified or word in NAMES
         for word in WORD.findall(_without_purpose(sentence))
     ) and bool(says_omission(sentence, ""))
 

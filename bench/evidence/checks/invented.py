@@ -1,4 +1,4 @@
-"""Invented: an own text with a number, an identifier, a date, a name or an instruction that no
+"""Invented: an own text states a number, an identifier, a date, a name or an instruction that no
 earlier message has."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from ..shown import own_lines
 from .findings import check_of
-from .statements import is_free, unproven
+from .statements import states_nothing, unproven
 from .summaries import Summary
 from .summary_numbers import SummaryNumbers
 from .support import IDENTIFIER, UNSPACED, on_purpose, without
@@ -37,56 +37,58 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     """The check of own texts with something that no earlier message has, over all own texts with
     new words.
 
-    The unit is the text: a longer one may not invent more. Only lines that are not in the shown
-    contents, and no notices, are checked. Not inventions are handles, and in a summary counts of
-    what is there or left out, and numbers computed from others in the same paragraph; other numbers
-    in a text that shows a result may be computed too, so they are not checked. A text that shows a
-    result may not give an order or state a consent; any other may not give a standing instruction
-    that nobody gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in
-    the report instead, and so are sentences that it `says` on purpose.
+    The unit is the text: a longer one may not invent more. Lines of the shown contents, notices and
+    handles are not checked. In a summary, counts of what is there or left out are no inventions, nor
+    are numbers computed from others in the same paragraph; the numbers in a text that shows a result
+    are not checked, since they may be computed too. A text that shows a result may not give an order
+    or state a consent; any other may not give a standing instruction that nobody gave. Names in the
+    strategy's own `wording` (lines in half of its texts) are quoted in the report instead, and so are
+    sentences that it `says` on purpose.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
     says = evidence.replay.says
     findings: list[Finding] = []
-    of = summaries = 0
+    checked = summaries = 0
     for own in evidence.own_texts:
         if isinstance(own, RewrittenResult) and own.is_encoded:
             continue
         lines = [without(line, says) for line in own_lines(own)]
-        of += bool(lines)
-        summaries += bool(lines) and not isinstance(own, RewrittenResult)
-        if strange := _first_strange(evidence, own, lines, wording) if lines else "":
-            findings.append(Finding(own.step, strange))
-    statements = [_unsupported(evidence, own) for own in evidence.own_texts]
+        if not lines:
+            continue
+        checked += 1
+        summaries += not isinstance(own, RewrittenResult)
+        if invention := _first_invention(evidence, own, lines, wording):
+            findings.append(Finding(own.step, invention))
+    statements = [_first_unsupported(evidence, own) for own in evidence.own_texts]
     unchecked = [f"{quoted(words)} has no support" for words in statements if words]
-    return check_of(findings, of, summaries, unchecked)
+    return check_of(findings, checked, summaries, unchecked)
 
 
-def _unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
+def _first_unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     """The first statement of an own text that nothing supports; "" without one."""
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
         return own.once(("unsupported", purpose), lambda: next(unproven(own, purpose), ""))
     before = evidence.walked.calls[evidence.first_call(own.number)].step
     summary = Summary(own, before, purpose)
-    found = lambda: next(summary.unsupported(), "")  # noqa: E731
-    return own.once(("unsupported", purpose, before), found)
+    return own.once(("unsupported", purpose, before), lambda: next(summary.unsupported(), ""))
 
 
-def _first_strange(
+def _first_invention(
     evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str]
 ) -> str:
     """The first invention of an own text; "" without one. A text that shows a result is read once."""
     wording = wording.intersection(map(str.strip, lines))
+    inventions = _Reader(evidence, own, wording).inventions(lines)
     if not isinstance(own, RewrittenResult):
-        return next(_Reader(evidence, own, wording).inventions(lines), "")
-    about = "strange", wording, on_purpose(own.text, evidence.replay.says)
-    return own.once(about, lambda: next(_Reader(evidence, own, wording).inventions(lines), ""))
+        return next(inventions, "")
+    key = "invention", wording, on_purpose(own.text, evidence.replay.says)
+    return own.once(key, lambda: next(inventions, ""))
 
 
 class _Reader:
-    """The inventions in the lines of an own text, read one sentence after the other."""
+    """A reader that finds the inventions in an own text, sentence by sentence."""
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText, wording: frozenset[str]) -> None:
         self._evidence, self._own, self._wording = evidence, own, wording
@@ -95,27 +97,32 @@ class _Reader:
         self._numbers = SummaryNumbers(evidence, own)
 
     def inventions(self, lines: list[str]) -> Iterator[str]:
-        """Yield the words that no earlier message has. Whether a line is a notice is asked last,
-        unless all lines of the text are notices."""
-        are_notices = not _unsupported(self._evidence, self._own)
-        texts = [without_offsets(_HUNK.sub(" ", line)) for line in lines]
-        for at, text in enumerate(texts):
-            if are_notices and self._is_free(lines[at]):
-                continue
-            near = texts[max(0, at - _LINES_NEAR) : at + 1]
-            is_constant = text.strip() in self._wording
-            for sentence in map(str.strip, _SENTENCE.split(_LIST_MARK.sub("", text))):
-                strange = self._in_sentence(sentence, near, is_constant)
-                yield from (words for words in strange if not self._is_free(lines[at]))
+        """Yield the words that no earlier message has.
 
-    def _is_free(self, line: str) -> bool:
-        """True for a notice in a text that shows a result, which may have labels."""
+        To be fast, a line is only read as a notice if all of the text's are, or if it has inventions.
+        """
+        are_all_notices = not _first_unsupported(self._evidence, self._own)
+        texts = [without_offsets(_HUNK.sub(" ", line)) for line in lines]
+        for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
+            if are_all_notices and self._is_notice(line):
+                continue
+            paragraph = texts[max(0, number - _LINES_NEAR) : number + 1]
+            is_template = text.strip() in self._wording
+            for sentence in map(str.strip, _SENTENCE.split(_LIST_MARK.sub("", text))):
+                for words in self._in_sentence(sentence, paragraph, is_template):
+                    if not self._is_notice(line):
+                        yield words
+
+    def _is_notice(self, line: str) -> bool:
+        """True for a notice in a text that shows a result. It may have labels with digits."""
         shown = self._shown
         return shown is not None and (
-            is_free(shown, line) or is_free(shown, IDENTIFIER.sub(" ", line))
+            states_nothing(shown, line) or states_nothing(shown, IDENTIFIER.sub(" ", line))
         )
 
-    def _in_sentence(self, sentence: str, near: list[str], is_constant: bool) -> Iterator[str]:
+    def _in_sentence(self, sentence: str, paragraph: list[str], is_template: bool) -> Iterator[str]:
+        """Yield the inventions in a sentence. The steps take out what is known, and what is left is
+        read for names and numbers."""
         is_said, text = self._mentions.verbatim, sentence
         for handle in self._own.handles:
             text = text.replace(handle, " ")
@@ -126,63 +133,63 @@ class _Reader:
             yield text
         without_names = IDENTIFIER.sub(" ", text)
         is_prose = self._shown is None or WORD.search(without_names) is not None
-        text = IDENTIFIER.sub(lambda it: " " if self._mentions.name(it[0]) else it[0], text)
-        moments, text = self._moments(text, sentence, is_constant)
+        text = IDENTIFIER.sub(lambda name: " " if self._mentions.name(name[0]) else name[0], text)
+        moments, text = self._new_moments(text, sentence, is_template)
         text = UNSPACED.sub(" ", text)
         names = IDENTIFIER.findall(text)
         text = IDENTIFIER.sub(" ", text)
-        names += () if is_constant or _is_title(text) else _NAME.findall(text)
-        strange = [*moments, *(it for it in names if not _is_known(self._own, it, sentence))]
-        yield from (_quoted(words, sentence) for words in strange if is_prose)
+        names += () if is_template or _is_title(text) else _NAME.findall(text)
+        new = [*moments, *(name for name in names if not _is_known(self._own, name, sentence))]
+        yield from (_with_sentence(words, sentence) for words in new if is_prose)
         if self._shown is None:
-            for number in self._numbers.unsupported(text, sentence, near):
-                yield _quoted(number, sentence)
+            for number in self._numbers.unsupported(text, sentence, paragraph):
+                yield _with_sentence(number, sentence)
 
     def _is_new_order(self, text: str) -> bool:
-        """True for an order that nobody gave; beside a result also for a consent. An order beside
-        a part of a result may say how to see the rest."""
+        """True for an order that nobody gave, and in a text that shows a result for a consent. A text
+        that shows a part of a result may tell the reader how to see the rest."""
         if self._shown is None:
             return is_command(text) and not self._mentions.instruction(text)
         is_order_or_command = is_command(text) or is_order(text)
         is_new = is_consent(text) or (self._shown.shows_all and is_order_or_command)
         return is_new and not repeats(self._shown.result.text, text)
 
-    def _moments(self, text: str, sentence: str, is_constant: bool) -> tuple[list[str], str]:
-        """The new dates and times in a text, and the text without any."""
+    def _new_moments(self, text: str, sentence: str, is_template: bool) -> tuple[list[str], str]:
+        """The new dates and times in a text, and the text without any dates and times."""
         new: list[str] = []
-        if self._shown is not None and _ZONE.search(sentence):
-            is_constant = True  # it may be the time of another zone
+        may_be_converted = self._shown is not None and _ZONE.search(sentence)  # from another zone
         for find in (dates_in, times_in):
             for moment, (start, end) in [*find(text)]:
                 words = text[start:end]
-                is_of_two = self._mentions.numbers.issuperset(words.split(":"))
-                if not (is_constant or is_of_two or moment in self._mentions.moments):
+                has_known_numbers = self._mentions.numbers.issuperset(words.split(":"))
+                is_known = has_known_numbers or moment in self._mentions.moments
+                if not (is_template or may_be_converted or is_known):
                     new.append(words)
                 text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
         return new, text
 
 
-def _quoted(words: str, sentence: str) -> str:
-    """Words together with their sentence, if that has others."""
+def _with_sentence(words: str, sentence: str) -> str:
+    """A clause with the words and their sentence; only the words if there are no others."""
     return words if words == sentence else f"{words} in: {sentence[:160]}"
 
 
 _LINES_NEAR = 15
-"""The lines above a line that count as its paragraph."""
+"""The number of lines above a line that are its paragraph."""
 
 
 def _is_known(own: OwnText, name: str, sentence: str) -> bool:
-    """True if a name is known; the beginning is enough for a hash, and for a name truncated at the
-    end or before a mark of omission."""
+    """True if a message has a name. Of a hash, and of a name at the end of a text or before `…`, the
+    beginning is enough."""
     mentions = own.session.mentions
     if mentions.name(name):
         return True
-    cut = (
+    may_be_cut = (
         _SHORT_HASH.fullmatch(name)
         or own.text.rstrip().endswith(sentence)
         or _CUT.match(sentence.partition(name)[2])
     )
-    return bool(cut) and mentions.begins(name)
+    return bool(may_be_cut) and mentions.begins(name)
 
 
 def _is_title(sentence: str) -> bool:

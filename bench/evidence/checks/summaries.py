@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ...text.escapes import unescape
 from ...text.facts import flat
 from ...text.instructions import is_consent, quantifiers, sentences_of
-from ...text.notices import WORD, is_notice, states_nothing
+from ...text.notices import WORD, is_insignificant, is_notice
 from ...text.speakers import NAMES, speaker_of
 from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText
@@ -115,7 +115,7 @@ def _claims_nothing(heading: str) -> bool:
 def _is_of_run(own: OwnText, label: str) -> bool:
     """True if a label only names a speaker or a function."""
     return all(
-        states_nothing(word) or word in NAMES or word in own.session.functions
+        is_insignificant(word) or word in NAMES or word in own.session.functions
         for word in flat(label).split()
     )
 
@@ -124,7 +124,8 @@ def _core_of(sentence: str) -> str:
     """A sentence without insignificant words at both ends."""
     words = flat(sentence).split()
     states = [
-        bool(WORD.search(word)) and not states_nothing(word) and word not in NAMES for word in words
+        bool(WORD.search(word)) and not is_insignificant(word) and word not in NAMES
+        for word in words
     ]
     if not any(states):
         return ""
