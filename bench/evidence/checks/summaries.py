@@ -1,4 +1,7 @@
-"""Statements in summaries, checked against earlier messages."""
+"""The sentences of summaries: each must have support in an earlier message.
+
+Texts that show a single result are checked by `statements`.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ _OF_TURNS = frozenset({"assistant", "model", "user"})
 """The roles and kinds of the messages of a person and the model."""
 
 _LABEL = re.compile(r"[^:\]\n{\"]{1,60}[:\]]\W{0,2}? (?=\S)")
-"""Matches a label before words: up to a colon or bracket."""
+"""Matches a label at the beginning of a sentence, with its colon or bracket."""
 
 _MARK = re.compile(r"\[?(?:…|\.{3,})\]?|\[[^\[\]\n]{4,80}\]")
-"""Matches a mark of omission, or words in brackets that may be a notice."""
+"""Matches dots for an omission, or words in brackets that may be a notice."""
 
 _ALL_SHOWN = re.compile(r"\b(\d+) of (?:the )?\1\b|\b100 ?%")
 _HEADING_WORDS = 4
@@ -37,15 +40,19 @@ _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
 class Summary:
-    """A text about no single result, checked against the messages before a step."""
+    """A text that shows no single result, compared with the messages before a step.
+
+    A sentence is supported if it is a notice, or a message has its words in a row. Labels, headings
+    that claim nothing, and the parts between marks of omission are taken off first.
+    """
 
     def __init__(self, own: OwnText, before: int, purpose: Sequence[str]) -> None:
         self._own, self._before, self._purpose = own, before, purpose
 
     def unsupported(self) -> Iterator[str]:
         """Yield the sentences that nothing supports."""
-        for whole in self._own.without_results(self._before).split("\n"):
-            line = _CUT_ESCAPE.sub("", whole)
+        for full_line in self._own.without_results(self._before).split("\n"):
+            line = _CUT_ESCAPE.sub("", full_line)
             if self._is_supported(line):
                 continue
             line = without_tags(line)
@@ -57,13 +64,13 @@ class Summary:
                         yield sentence
 
     def _is_supported(self, sentence: str, speaker: str = "") -> bool:
-        """True if the recording supports a sentence, which a text says that a `speaker` said."""
+        """True if the recording supports a sentence, which the text attributes to a `speaker`."""
         if self._is_notice(sentence) or self._is_quoted(sentence, speaker):
             return True
         if not WORD.search(sentence) and _claims_nothing(sentence):
             return True
         parts = _between_marks(sentence)
-        if len(parts) > 1 and all(map(self._is_supported, _without_halves(parts))):
+        if len(parts) > 1 and all(map(self._is_supported, _without_cut_words(parts))):
             return True
         role, words = speaker_of(sentence)
         if role and words:
@@ -74,11 +81,9 @@ class Summary:
             return True
         if label := _LABEL.match(sentence):
             rest = sentence[label.end() :]
-            if _is_of_run(self._own, label[0]) or (
-                rest.count(" ") + 1 >= FEWEST_WORDS
-                and _claims_nothing(label[0])
-                and len(WORD.findall(label[0])) < _HEADING_WORDS
-            ):
+            is_label = len(WORD.findall(label[0])) < _HEADING_WORDS and _claims_nothing(label[0])
+            has_quotation = rest.count(" ") + 1 >= FEWEST_WORDS
+            if (is_label and has_quotation) or _only_names(self._own, label[0]):
                 return self._is_supported(rest, speaker)
         if quantifiers(sentence):
             return False
@@ -86,33 +91,32 @@ class Summary:
         return not core or self._is_quoted(core, speaker)
 
     def _is_notice(self, sentence: str) -> bool:
-        """True for a notice, perhaps with the names of functions whose results are left out."""
+        """True for a notice. It may name the functions whose results are left out."""
         if _ALL_SHOWN.search(sentence):
             return False
-        known = self._own.session.functions
-        if is_notice(sentence) or known.isdisjoint(flat(sentence).split()):
+        functions = self._own.session.functions
+        if is_notice(sentence) or functions.isdisjoint(flat(sentence).split()):
             return is_notice(sentence)
-        parts = (it for it in _NAME.split(sentence) if not known >= {*flat(it).split()})
-        return is_notice(" ".join(parts))
+        others = (part for part in _NAME.split(sentence) if not functions >= {*flat(part).split()})
+        return is_notice(" ".join(others))
 
     def _is_quoted(self, text: str, speaker: str) -> bool:
-        """True if an earlier message has some words. As the system's they are an instruction: those
-        of a person or the model need their speaker there."""
-        roles = self._own.session.mentions.roles_of
-        is_of_others = self._own.message.role == "system" and not speaker
-        if is_of_others and (said := roles(text)) and said <= _OF_TURNS:
-            return False
+        """True if an earlier message has the words in a row. In a system message, where words are
+        instructions, those of a person or the model must be attributed to a speaker."""
+        if self._own.message.role == "system" and not speaker:
+            roles = self._own.session.mentions.roles_of(text)
+            if roles and roles <= _OF_TURNS:
+                return False
         return is_quoted(self._own, text, self._before)
 
 
 def _claims_nothing(heading: str) -> bool:
-    """True if a heading or label claims no success, failure or consent, and does not speak of all,
-    none or the latest."""
+    """True if a heading or label has no success, failure, consent or quantifier such as "all"."""
     claims = (quantifiers, SUCCESS.search, FAILURE.search, is_consent)
     return not any(claim(heading) for claim in claims)
 
 
-def _is_of_run(own: OwnText, label: str) -> bool:
+def _only_names(own: OwnText, label: str) -> bool:
     """True if a label only names a speaker or a function."""
     return all(
         is_insignificant(word) or word in NAMES or word in own.session.functions
@@ -121,27 +125,28 @@ def _is_of_run(own: OwnText, label: str) -> bool:
 
 
 def _core_of(sentence: str) -> str:
-    """A sentence without insignificant words at both ends."""
+    """The words of a sentence without insignificant ones at both ends; "" if all are."""
     words = flat(sentence).split()
-    states = [
-        bool(WORD.search(word)) and not is_insignificant(word) and word not in NAMES
-        for word in words
+    significant = [
+        number
+        for number, word in enumerate(words)
+        if WORD.search(word) and not is_insignificant(word) and word not in NAMES
     ]
-    if not any(states):
-        return ""
-    return " ".join(words[states.index(True) : len(words) - states[::-1].index(True)])
+    return " ".join(words[significant[0] : significant[-1] + 1]) if significant else ""
 
 
 def _between_marks(sentence: str) -> list[str]:
-    """The parts of a sentence between its marks of omission."""
-    marks = [it for it in _MARK.finditer(sentence) if not WORD.search(it[0]) or is_notice(it[0])]
-    starts, ends = [0, *(it.end() for it in marks)], [*(it.start() for it in marks), len(sentence)]
-    return [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
+    """The parts of a sentence between dots and notices."""
+    parts, end = [], 0
+    for mark in _MARK.finditer(sentence):
+        if not WORD.search(mark[0]) or is_notice(mark[0]):
+            parts.append(sentence[end : mark.start()])
+            end = mark.end()
+    return [*parts, sentence[end:]]
 
 
-def _without_halves(parts: list[str]) -> Iterator[str]:
-    """Yield the parts of a sentence between its marks of omission, without words that a mark may
-    have truncated."""
+def _without_cut_words(parts: list[str]) -> Iterator[str]:
+    """Yield the parts of a sentence without words that a mark of omission may have cut."""
     for number, part in enumerate(parts):
         words = part.split()
         if number and part[:1].strip():

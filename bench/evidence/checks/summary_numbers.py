@@ -1,4 +1,5 @@
-"""Numbers that a summary states: counts, and numbers computed from others."""
+"""The numbers in summaries: known ones, counts, and numbers computed from others. The rest is
+invented."""
 
 from __future__ import annotations
 
@@ -22,42 +23,41 @@ _MOST_TERMS = 500
 
 
 class SummaryNumbers:
-    """The numbers that a text about no single result states."""
+    """The numbers of a text that shows no single result."""
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
         self._evidence, self._own, self._session = evidence, own, own.session
 
-    def unsupported(self, text: str, sentence: str, near: Sequence[str]) -> Iterator[str]:
-        """Yield the numbers in a sentence's own words that are unknown, count nothing, and cannot
-        be computed from others in it or in the lines `near` it."""
+    def unsupported(self, text: str, sentence: str, paragraph: Sequence[str]) -> Iterator[str]:
+        """Yield the numbers in a text, the unknown words of a sentence, that no message has, that
+        count nothing, and that cannot be computed from others in the text or its paragraph."""
         matches = [*_NUMBER.finditer(text)]
         values = [number_value(match[0].rstrip("%, ")) for match in matches]
         for match, value in zip(matches, values, strict=True):
-            if not (
-                self._counts(value, sentence)
-                or self._is_known(value, match[0].rstrip("%, "))
-                or worked_out(value, _terms(values, near), percent=bool(match[1]))
-            ):
+            if self._counts(value, sentence) or self._is_known(value, match[0].rstrip("%, ")):
+                continue
+            terms = [*islice(chain(values, _numbers_of(paragraph)), _MOST_TERMS)]
+            if not worked_out(value, terms, percent=bool(match[1])):
                 yield value
 
     def _is_known(self, value: str, written: str) -> bool:
-        """True if a number is small, or some message has it or each part of it."""
+        """True if a number has one digit, or messages have it, or each of its parts (`12,500`)."""
         known = self._session.mentions.numbers
         parts = map(number_value, written.split(","))
         has_one_digit = len(value.replace(".", "")) < _FEWEST_DIGITS
         return has_one_digit or value in known or known.issuperset(parts)
 
     def _counts(self, value: str, sentence: str) -> bool:
-        """True if a number counts something of a summary."""
+        """True if a number counts characters, lines or messages of the recording or the summary."""
         if not value.isdigit():
             return False
-        count, left_out = int(value[:18]), bool(says_omission(sentence, ""))
+        count = int(value[:18])
         return (
             count in self._sizes
             or (f"{value} lines" in sentence and count in self._line_counts)
             or count in self._own_size
             or any(abs(count - other) <= NEAR for other in self._replaced)
-            or (left_out and count <= self._largest)
+            or (count <= self._largest and says_omission(sentence, "") != "")
         )
 
     @cached_property
@@ -83,26 +83,19 @@ class SummaryNumbers:
 
     @cached_property
     def _replaced(self) -> tuple[int, int, int]:
-        """The numbers of messages that a summary may replace: all of its thread before its first
+        """The counts of messages that a summary may replace: all of its thread before its first
         prompt, those missing there, and those dropped with it."""
         evidence = self._evidence
         first = evidence.first_call(self._own.number)
         call = evidence.walked.calls[first]
-        steps = {
-            s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
-        }
-        recorded = [n for step, n in evidence.index.full.items() if step in steps]
+        before = (step for step in evidence.trace.steps if step.index < call.step)
+        steps = {step.index for step in before if step.thread == call.thread}
+        recorded = [number for step, number in evidence.index.full.items() if step in steps]
         still_there = sum(evidence.is_in_prompt(number, first) for number in recorded)
         return len(recorded), len(recorded) - still_there, len(evidence.walked.left[first])
 
 
-def _terms(values: Sequence[str], near: Sequence[str]) -> list[str]:
-    """The numbers that another in the same sentence may be computed from: the first ones in it and
-    in the lines near it."""
-    return [*islice(chain(values, _numbers_of(near)), _MOST_TERMS)]
-
-
-def _numbers_of(near: Sequence[str]) -> Iterator[str]:
+def _numbers_of(paragraph: Sequence[str]) -> Iterator[str]:
     """Yield the numbers of a paragraph, the last line first."""
-    for line in reversed(near):
+    for line in reversed(paragraph):
         yield from (number_value(match[0].rstrip("%, ")) for match in _NUMBER.finditer(line))

@@ -1,4 +1,4 @@
-"""Support for sentences of a strategy: quotations, labels, names of calls."""
+"""Patterns and questions that `statements`, `summaries` and `invented` share."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linear
     r"|(?<![\w/<.])(?:~?/)?(?=[\w./@:-]{0,255}\d|[\w./@-]{0,255}\.[A-Za-z]\w*+(?![\w./@-]))"
     r"[\w.-]{0,255}\w/[\w./@:-]*\w"
 )
-"""Matches a name with digits, an address or a path."""
+"""Matches an identifier: a name with digits, an address or a path."""
 
 UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]+")
-"""Matches letters of scripts in which a word or its ending follows a name without a blank."""
+"""Matches letters of scripts that write words without blanks between, also behind a name."""
 
 _MARKUP = re.compile(r"[<>/=\"]")
 
 
 def without_tags(text: str, known: str = "") -> str:
-    """A text without the tags of a known text and its closing ones, and with the words of others."""
+    """A text without closing tags and without the tags of a known text; of other tags the words stay."""
 
     def words_of(tag: re.Match[str]) -> str:
         is_known = tag[0].startswith("</") or tag[0] in known
@@ -62,6 +62,6 @@ def _pattern_of(words: str) -> re.Pattern[str]:
 
 
 def is_quoted(own: OwnText, text: str, before: int) -> bool:
-    """True if a message before a step has the words of a text in a row."""
+    """True if a message before a step has all words of a text in a row."""
     step = own.session.mentions.first_step_with(text)
     return step is not None and step < before

@@ -28,18 +28,16 @@ def valid(evidence: ReplayEvidence) -> Check:
 
 
 def _longest_result(evidence: ReplayEvidence, call: int) -> str:
-    """A clause on the result of which a prompt has most beyond what the harness showed; "" if it
-    has no more of any."""
-    longer = []
+    """A clause on the result of which a prompt shows most beyond what the harness showed; "" if it
+    shows no more of any."""
+    most, clause = 0, ""
     for outcome, result in zip(evidence.replay.results, evidence.trace.results, strict=True):
         is_cut = result.recorded_text != result.text
         if is_cut and evidence.is_in_prompt(outcome.message, call):
-            sizes = len(result.recorded_text), len(evidence.messages.messages[outcome.message].text)
-            longer.append((sizes[1] - sizes[0], result, sizes))
-    if not longer:
-        return ""
-    more, result, (shown, now) = max(longer, key=lambda item: item[0])
-    if more <= 0:
-        return ""
-    of = f"of {len(result.text):,} characters of step {result.index}"
-    return f": {of} the harness showed {shown:,}, the strategy {now:,}"
+            recorded = len(result.recorded_text)
+            size = len(evidence.messages.messages[outcome.message].text)
+            if size - recorded > most:
+                most = size - recorded
+                characters = f"of {len(result.text):,} characters of step {result.index}"
+                clause = f": {characters} the harness showed {recorded:,}, the strategy {size:,}"
+    return clause
