@@ -124,7 +124,7 @@ class RewrittenResult(OwnText):
 
     def _beginning_of(self, string: re.Match[str]) -> str:
         text = unescape(string[1]).strip() if len(string[1]) > _LONG_CHARS else ""
-        values = map(str.strip, self.table.prose if text else ())
+        values = map(str.strip, self.table.fields.prose if text else ())
         is_part = any(text in value and text != value for value in values)
         return compact_json(text[:_LONG_CHARS]) if is_part else string[0]
 

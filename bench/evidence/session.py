@@ -121,7 +121,9 @@ class TraceSession:
         comments."""
         table = self.contents.table(step)
         comments = (f"# {words}" for words in self.contents.comments(step))
-        texts = [*table.prose, *comments] if table.fields else [self.contents.results[step].text]
+        texts = (
+            [*table.fields.prose, *comments] if table.fields else [self.contents.results[step].text]
+        )
         return ResultLines("\n\n".join(texts))
 
     @memo

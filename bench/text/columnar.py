@@ -1,7 +1,5 @@
 """Conversion of data stored by columns, such as a header with rows of cells, to records.
-
-`FieldTable` and `layouts` convert each value first, so that everything else only sees mappings.
-"""
+`FieldTable` and `layouts` convert each value first, so that everything else only sees mappings."""
 
 from __future__ import annotations
 

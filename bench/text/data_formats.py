@@ -1,7 +1,5 @@
-"""Texts that are data as a whole: JSON, YAML, TOML, and configuration files in sections.
-
-`layouts` also finds data among other text; `decode` reads truncated JSON.
-"""
+"""Texts that are data as a whole: JSON, YAML, TOML, and configuration files in sections. `layouts`
+also finds data among other text; `decode` reads truncated JSON."""
 
 from __future__ import annotations
 

@@ -109,10 +109,8 @@ class _Cut(Exception):
 
 
 class PrefixReader:
-    """A tolerant recursive reader of JSON and Python literals.
-
-    `position` is where it stands in the text, `cut` is True once anything was incomplete.
-    """
+    """A tolerant recursive reader of JSON and Python literals. `position` is where it stands in the
+    text, `cut` is True once anything was incomplete."""
 
     def __init__(self, text: str, bare: bool = False) -> None:
         self.text = text

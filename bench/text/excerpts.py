@@ -1,8 +1,6 @@
-"""Excerpts: texts that copy parts of a result in order, with a notice or nothing in the gaps.
-
-Of an excerpt only the words in the gaps need checking, and it is known what each gap leaves out. Other
-texts are compared line by line (`result_lines`) or record by record (`field_table`).
-"""
+"""Excerpts: texts that copy parts of a result in order, with a notice or nothing in the gaps. Of an
+excerpt only the words in the gaps need checking, and it is known what each gap leaves out. Other
+texts are compared line by line (`result_lines`) or record by record (`field_table`)."""
 
 from __future__ import annotations
 
@@ -97,9 +95,8 @@ class Excerpt:
 
     def gaps(self, is_notice: IsNotice) -> list[Gap] | None:
         """The gaps of the excerpt, each with a notice, or silent at an end; None for another text.
-
-        If the texts as they are give no such gaps, they are compared without differences in layout.
-        """
+        If the texts as they are give no such gaps, they are compared without differences in
+        layout."""
         gaps = [place.gap(self._text, self._full) for place in self._places or ()]
         if self._places is not None and all(is_notice(gap) for gap in gaps if gap.words):
             return gaps

@@ -1,8 +1,6 @@
 """Fields: the key–value pairs of records, numbered in order, and compact indexes of their numbers.
-
 A field is a short value under a key. Longer texts are prose and no fields. `FieldTable` answers
-questions about the fields of one value.
-"""
+questions about the fields of one value."""
 
 from __future__ import annotations
 

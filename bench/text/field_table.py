@@ -1,8 +1,6 @@
 """The fields of a structured value, as a table that answers which record a value belongs to.
-
-`FieldTable` reads a result once. `kept_fields` and the checks ask it for the fields with a fact, the
-values that identify a record, and the record that another text shows.
-"""
+`FieldTable` reads a result once. `kept_fields` and the checks ask it for the fields with a fact,
+the values that identify a record, and the record that another text shows."""
 
 from __future__ import annotations
 
@@ -45,9 +43,6 @@ class FieldTable:
 
         self.fields = Fields(self._records)
         """The fields that are not empty, in order."""
-
-        self.prose = self.fields.prose
-        """The values that are longer texts, and so no fields."""
 
         self._asked = 0
 
@@ -179,11 +174,11 @@ class FieldTable:
     def _is_in_prose(self, fact: str) -> bool:
         if is_number(fact):
             return fact in self._prose_numbers
-        return any(has_fact(text, fact) for text in self.prose)
+        return any(has_fact(text, fact) for text in self.fields.prose)
 
     @cached_property
     def _prose_numbers(self) -> frozenset[str]:
-        return frozenset().union(*map(numbers_in, self.prose))
+        return frozenset().union(*map(numbers_in, self.fields.prose))
 
     def pairs(self, record: int) -> list[Pair]:
         """The keys and values of a record and of its ancestors."""

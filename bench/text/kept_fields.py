@@ -187,11 +187,9 @@ class KeptFields:
         )
 
     def _in_sentences(self, reading: TextReading, same: SameFact) -> Iterator[Field]:
-        """Yield the fields with the same fact that a sentence keeps.
-
-        The sentence names the record ("W1 is sent"), or has the key of a unique value ("the status
-        is sent"), or the fact itself names the record and another value of it follows.
-        """
+        """Yield the fields with the same fact that a sentence keeps. The sentence names the record
+        ("W1 is sent"), or has the key of a unique value ("the status is sent"), or the fact itself
+        names the record and another value of it follows."""
         for line in reading.lines_with(same.fact):
             text, fact = line.text.casefold(), same.fact.casefold()
             place = _place_of(same.fact, text)

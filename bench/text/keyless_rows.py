@@ -131,11 +131,9 @@ class KeylessRows:
 
     @memo
     def read(self, text: str) -> RowsRead | None:
-        """The fields that the rows of a text write, and its other lines.
-
-        None for a text with fewer than two rows, or with rows of different forms, and if the records
-        contradict a heading, its count, or the order of the columns.
-        """
+        """The fields that the rows of a text write, and its other lines. None for a text with fewer
+        than two rows, or with rows of different forms, and if the records contradict a heading, its
+        count, or the order of the columns."""
         if "\n" not in text or len(text) > LONG_CHARS or len(self._fields) > _MOST_FIELDS:
             return None
         every = [line for line in map(str.strip, text.split("\n")) if line]

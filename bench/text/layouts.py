@@ -8,9 +8,9 @@ may differ from the original value. `text_records` makes records of the values. 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from itertools import groupby, product
+from itertools import chain, groupby, product
 from typing import Any
 
 from ..model import nested
@@ -42,9 +42,9 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     known, begins_as_json = set(names), text.lstrip()[:1] in ("{", "[")
     with suppress(NothingParsed):
         value = parse_data(text)
-        keys = [
-            key for item in nested(value) if isinstance(item, dict) for key in _scalar_keys(item)
-        ]
+        mappings = (item for item in nested(value) if isinstance(item, dict))
+        pairs = chain.from_iterable(mapping.items() for mapping in mappings)
+        keys = [key for key, item in pairs if not is_container(item)]
         has_known_keys = 2 * sum(map(known.__contains__, keys)) >= max(1, len(keys))
         if has_known_keys and (begins_as_json or not _has_pairs(value, known)):
             return [columns_as_records(value)], ""
@@ -64,11 +64,9 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
 
 
 def _leading_value(text: str) -> tuple[list[Any], str]:
-    """The value that a text begins with, as a list of one, and the text behind it.
-
-    Of all ways to read it, with or without quotes and with lines that were wrapped, the one that
-    leaves the shortest rest counts. `[]` and the text if there is none.
-    """
+    """The value that a text begins with, as a list of one, and the text behind it. Of all ways to
+    read it, with or without quotes and with lines that were wrapped, the one that leaves the
+    shortest rest counts. `[]` and the text if there is none."""
     values: list[Any] = []
     rest = text
     unwrapped = text.replace("\n", " ")
@@ -123,8 +121,3 @@ def without_containers(text: str) -> tuple[list[Any], str]:
             texts.append(text[last_end:begin])
             last_end = position
     return values, "".join([*texts, text[last_end:]])
-
-
-def _scalar_keys(value: Mapping[Any, Any]) -> list[Any]:
-    """The keys of a mapping that lead to scalars."""
-    return [key for key, item in value.items() if not isinstance(item, dict | list)]

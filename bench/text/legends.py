@@ -1,8 +1,6 @@
-"""Abbreviations in a text, replaced by the meanings that its own legend gives.
-
-A legend is a line that only explains names, such as `Keys: k0 = id, k1 = status`. The result has all
-words of the meanings but not the names, and other lines of the text use the names.
-"""
+"""Abbreviations in a text, replaced by the meanings that its own legend gives. A legend is a line
+that only explains names, such as `Keys: k0 = id, k1 = status`. The result has all words of the
+meanings but not the names, and other lines of the text use the names."""
 
 from __future__ import annotations
 

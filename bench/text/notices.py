@@ -1,8 +1,6 @@
 """Notices: lines that only say how much of a text is shown or left out: `[first 10 of 45 rows]`.
-
 `omissions` finds the words of an omission in any line. Here a notice is read word by word, so that
-its counts and places can be checked (`evidence/checks/statements`).
-"""
+its counts and places can be checked (`evidence/checks/statements`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Omissions: the words and dots by which a line says that something was left out.
-
-`notices` reads lines that say nothing else.
-"""
+"""Omissions: the words and dots by which a line says that something was left out. `notices` reads
+lines that say nothing else."""
 
 from __future__ import annotations
 

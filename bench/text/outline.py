@@ -1,8 +1,6 @@
 """Outlines: data that a text writes as lines of keys and values, below headings and bullets.
-
 `read_outline` makes mappings and lists of such lines, of the tables among them (`tables`), and of
-XML tags. `layouts` uses it for what is neither JSON nor YAML.
-"""
+XML tags. `layouts` uses it for what is neither JSON nor YAML."""
 
 from __future__ import annotations
 
@@ -78,11 +76,9 @@ def read_outline(text: str, names: Iterable[str]) -> Outline:
 
 
 class _Branch:
-    """A mapping or list of an outline while it is read: its keys and items, in order.
-
-    The lines that belong to it are indented by at least `inner`. Without `inner` the first line that
-    is indented by more than `depth` decides.
-    """
+    """A mapping or list of an outline while it is read: its keys and items, in order. The lines
+    that belong to it are indented by at least `inner`. Without `inner` the first line that is
+    indented by more than `depth` decides."""
 
     def __init__(self, depth: float, inner: float | None = None) -> None:
         self._depth, self._inner = depth, inner
@@ -105,7 +101,8 @@ class _Branch:
             return ""
         if keys == [""]:
             return items[0][1]
-        if len({*keys}) == 1 and (len(keys) > 1 or keys == ["-"]) and _is_layout_key(keys[0]):
+        may_be_list = len({*keys}) == 1 and (len(keys) > 1 or keys == ["-"])
+        if may_be_list and all(map(is_layout_word, words_of_key(keys[0]))):
             return [item for _, item in items]
         records: list[dict[str, Any]] = [{}]
         keys_of_lists: set[str] = set()  # in the last record
@@ -123,11 +120,6 @@ class _Branch:
             else:
                 record[key] = item
         return records[0] if len(records) == 1 else records
-
-
-def _is_layout_key(key: str) -> bool:
-    """True for a bullet, and for a key such as `item` that only says that a part follows."""
-    return all(map(is_layout_word, words_of_key(key)))
 
 
 class _Reader:
@@ -154,11 +146,9 @@ class _Reader:
         return Outline(self._root.value(), self._rest)
 
     def read_tags(self, before: str, text: str, after: str) -> Outline:
-        """The value of a text of XML tags, each tag under its name. In the rest are the words before
-        and after the tags, and names that the data do not have.
-
-        Raises NothingParsed if the tags are not in pairs.
-        """
+        """The value of a text of XML tags, each tag under its name. In the rest are the words
+        before and after the tags, and names that the data do not have. Raises NothingParsed if the
+        tags are not in pairs."""
         if "<!" in text:
             raise NothingParsed
         try:
@@ -270,11 +260,9 @@ class _Reader:
         return True
 
     def _label_and_pairs(self, line: str) -> tuple[str, list[tuple[str, Any]]]:
-        """The words before the first key of a line ("" for none), and its pairs of key and value.
-
-        A value is a text or JSON. It is None if the next key follows directly, and "" at the end of
-        the line. Without a known key there are no pairs.
-        """
+        """The words before the first key of a line ("" for none), and its pairs of key and value. A
+        value is a text or JSON. It is None if the next key follows directly, and "" at the end of
+        the line. Without a known key there are no pairs."""
         section = _IN_SECTION.match(line)
         line = _IN_BRACKETS.sub(r".\1", line[section.end() if section else 0 :])
         keys, data = self._keys_in(line)

@@ -1,7 +1,5 @@
 """Records: the mappings of a structured value in one flat list, each with its scalars as texts.
-
-`FieldTable` asks about the records of a result, `TextReading` about those of a text.
-"""
+`FieldTable` asks about the records of a result, `TextReading` about those of a text."""
 
 from __future__ import annotations
 
@@ -16,11 +14,9 @@ Pair = tuple[str, str]
 
 
 class Record(NamedTuple):
-    """The scalars of one mapping: their keys, and their values as texts.
-
-    `ancestors` are the numbers of the mappings that it is nested in, the outermost first. `name` is
-    the key that it is under, "" at the top.
-    """
+    """The scalars of one mapping: their keys, and their values as texts. `ancestors` are the
+    numbers of the mappings that it is nested in, the outermost first. `name` is the key that it is
+    under, "" at the top."""
 
     keys: tuple[str, ...]
     texts: tuple[str, ...]

@@ -1,8 +1,6 @@
 """The search of a text for the lines of a result without structure, such as the output of a shell.
-
-`ResultLines` tells which lines another text shows, leaves out, moves or alters. Structured results are
-compared field by field instead (`FieldTable`).
-"""
+`ResultLines` tells which lines another text shows, leaves out, moves or alters. Structured results
+are compared field by field instead (`FieldTable`)."""
 
 from __future__ import annotations
 
@@ -46,12 +44,9 @@ three longest words."""
 
 
 class LinesShown(NamedTuple):
-    """What a text shows of a result.
-
-    `own` are its lines that the result does not have, `gaps` the lines that it leaves out. `moved` is
-    the first line in another place, `misplaced` the first whose heading is left out without a
-    notice; "" without one.
-    """
+    """What a text shows of a result. `own` are its lines that the result does not have, `gaps` the
+    lines that it leaves out. `moved` is the first line in another place, `misplaced` the first
+    whose heading is left out without a notice; "" without one."""
 
     own: list[str]
     gaps: list[list[str]]

@@ -1,7 +1,5 @@
-"""Equality of data in different layouts: a table may have the same data as a result in JSON.
-
-A text that is equal needs no comparison record by record. `value_diff` finds single differences.
-"""
+"""Equality of data in different layouts: a table may have the same data as a result in JSON. A text
+that is equal needs no comparison record by record. `value_diff` finds single differences."""
 
 from __future__ import annotations
 

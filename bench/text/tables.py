@@ -229,11 +229,9 @@ class _Reader:
     # ------------------------------------------------------------ columns aligned with blanks
 
     def _aligned(self, at: int) -> Grid | None:
-        """The table of aligned columns whose header is a line; None if it is no header.
-
-        Columns are separated by a gap between two words of the header that is blank in all rows. The
-        sets of places in a line are integers, with a bit for each place.
-        """
+        """The table of aligned columns whose header is a line; None if it is no header. Columns are
+        separated by a gap between two words of the header that is blank in all rows. The sets of
+        places in a line are integers, with a bit for each place."""
         header, is_ruled = self._lines[at], self._is_ruled(at)
         below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
         if not below or "\t" in header or not _are_names(header.split()[:1], is_ruled=is_ruled):
@@ -273,11 +271,9 @@ class _Reader:
     def _aligned_rows(
         self, first: int, header: int, gaps: Sequence[Gap], certain: Sequence[Gap], fewest: int
     ) -> tuple[int, int]:
-        """The number of the line after the rows from `first` on, and the places that they fill.
-
-        All rows leave the `certain` gaps blank, and at least `fewest` of all gaps; if a line leaves
-        fewer, there are no rows.
-        """
+        """The number of the line after the rows from `first` on, and the places that they fill. All
+        rows leave the `certain` gaps blank, and at least `fewest` of all gaps; if a line leaves
+        fewer, there are no rows."""
         filled, number = 0, first
         while number < len(self._lines) and (line := self._lines[number]):
             places = filled | _places_of(line)
@@ -341,10 +337,8 @@ def _is_about_columns(columns: Sequence[str], cells: Sequence[str], line: str) -
 
 def _cuts(gaps: Sequence[Gap], places: int, row_places: int) -> list[int]:
     """The places where columns end: the start of the widest blank run in each gap, of several the
-    last.
-
-    Two words with one blank between them are one name if the rows have no cell below one of them.
-    """
+    last. Two words with one blank between them are one name if the rows have no cell below one of
+    them."""
     cuts: list[int] = []
     are_close: list[bool] = []
     for end, start in gaps:

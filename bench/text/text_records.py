@@ -1,8 +1,6 @@
-"""A text read as records and sentences, to find which fields of a result it keeps.
-
-`layouts` finds the values in the text, `records` makes records of them, and all else is read as
-sentences. `kept_fields` compares them with the fields of a result.
-"""
+"""A text read as records and sentences, to find which fields of a result it keeps. `layouts` finds
+the values in the text, `records` makes records of them, and all else is read as sentences.
+`kept_fields` compares them with the fields of a result."""
 
 from __future__ import annotations
 
@@ -37,11 +35,9 @@ class Line(NamedTuple):
 
 
 class TextRecord(NamedTuple):
-    """A record in a text: its keys and values, and the values in small letters.
-
-    `ancestor_values` are those of its ancestors, with the keys that lead to them and to the record
-    itself; `values` has its own too. `name` is the key that leads to it, "" for none.
-    """
+    """A record in a text: its keys and values, and the values in small letters. `ancestor_values`
+    are those of its ancestors, with the keys that lead to them and to the record itself; `values`
+    has its own too. `name` is the key that leads to it, "" for none."""
 
     pairs: tuple[Pair, ...]
     ancestor_values: frozenset[str]
@@ -50,11 +46,8 @@ class TextRecord(NamedTuple):
 
 
 class TextReading:
-    """The records in the data, tables and outlines of a text, and its other sentences.
-
-    `names` are the keys of the result, by which headers of tables are recognised. Linear in the
-    text.
-    """
+    """The records in the data, tables and outlines of a text, and its other sentences. `names` are
+    the keys of the result, by which headers of tables are recognised. Linear in the text."""
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         self._keys = frozenset(names)

@@ -1,7 +1,5 @@
 """Differences between two structured values: values that differ, and lists in another order.
-
-`same_data` tells whether whole texts are equal, `quantities` whether two scalars are.
-"""
+`same_data` tells whether whole texts are equal, `quantities` whether two scalars are."""
 
 from __future__ import annotations
 

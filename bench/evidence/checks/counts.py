@@ -126,11 +126,8 @@ class Counts:
 
 
 def is_counted(own: RewrittenResult, number: Number) -> bool:
-    """True if a number in the notice of a text is right.
-
-    A placeholder may count something else that it replaces, but not zero parts of a result that has
-    text.
-    """
+    """True if a number in the notice of a text is right. A placeholder may count something else
+    that it replaces, but not zero parts of a result that has text."""
     if own.shows_nothing:
         is_zero = not number.text.strip("0.") and own.result.text.strip() != ""
         return not (is_zero and in_vocabulary(number.noun, "units", "turns"))

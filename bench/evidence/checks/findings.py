@@ -17,9 +17,7 @@ MOST_FINDINGS = 5
 
 def template_lines(texts: Sequence[OwnText]) -> frozenset[str]:
     """The lines that at least half of a strategy's texts of one kind have, and at least two texts.
-
-    Texts that show results are one kind, summaries the other.
-    """
+    Texts that show results are one kind, summaries the other."""
     template: set[str] = set()
     for shows_result in (True, False):
         lines_by_text = [

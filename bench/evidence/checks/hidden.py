@@ -161,7 +161,7 @@ def _missing_prose(own: RewrittenResult) -> str:
     """The first longer value of a result that its text leaves out. A value that is shortened with a
     notice has its first words in the text."""
     text = _words_of(own.session.messages.texts.plain(own.text))
-    for value in own.table.prose:
+    for value in own.table.fields.prose:
         words = _words_of(value)
         if words.strip() and words not in text:
             beginning = " ".join(words.split(" ")[: _FIRST_WORDS + 1])

@@ -97,10 +97,8 @@ class _Reader:
         self._numbers = SummaryNumbers(evidence, own)
 
     def inventions(self, lines: list[str]) -> Iterator[str]:
-        """Yield the words that no earlier message has.
-
-        To be fast, a line is only read as a notice if all of the text's are, or if it has inventions.
-        """
+        """Yield the words that no earlier message has. To be fast, a line is only read as a notice
+        if all of the text's are, or if it has inventions."""
         are_all_notices = not _first_unsupported(self._evidence, self._own)
         texts = [without_offsets(_HUNK.sub(" ", line)) for line in lines]
         for number, (line, text) in enumerate(zip(lines, texts, strict=True)):

@@ -77,11 +77,9 @@ def _without_notices(text: str, original: str) -> str:
 
 
 def _changed_words(own: OwnText, original: str) -> Iterator[str]:
-    """Yield the changed words of a kept message, ignoring its notices.
-
-    Without a notice, a user message must have all its words and no others, one of the model may end
-    earlier, and one of the system may lack whole sentences. Only the user's may not be longer.
-    """
+    """Yield the changed words of a kept message, ignoring its notices. Without a notice, a user
+    message must have all its words and no others, one of the model may end earlier, and one of the
+    system may lack whole sentences. Only the user's may not be longer."""
     text, kind = own.text, own.message.kind.replace("made", "system")
     is_said = own.session.mentions.verbatim
     lines = (

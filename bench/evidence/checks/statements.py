@@ -1,8 +1,6 @@
-"""The own lines of a text that shows a result. Notices and labels state nothing, others need support.
-
-`Statement` decides for a line, `counts` checks the numbers in notices. Texts that show no result are
-checked by `summaries`.
-"""
+"""The own lines of a text that shows a result. Notices and labels state nothing, others need
+support. `Statement` decides for a line, `counts` checks the numbers in notices. Texts that show no
+result are checked by `summaries`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The sentences of summaries: each must have support in an earlier message.
-
-Texts that show a single result are checked by `statements`.
-"""
+"""The sentences of summaries: each must have support in an earlier message. Texts that show a
+single result are checked by `statements`."""
 
 from __future__ import annotations
 
@@ -40,11 +38,9 @@ _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
 class Summary:
-    """A text that shows no single result, compared with the messages before a step.
-
-    A sentence is supported if it is a notice, or a message has its words in a row. Labels, headings
-    that claim nothing, and the parts between marks of omission are taken off first.
-    """
+    """A text that shows no single result, compared with the messages before a step. A sentence is
+    supported if it is a notice, or a message has its words in a row. Labels, headings that claim
+    nothing, and the parts between marks of omission are taken off first."""
 
     def __init__(self, own: OwnText, before: int, purpose: Sequence[str]) -> None:
         self._own, self._before, self._purpose = own, before, purpose
