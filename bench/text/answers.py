@@ -59,7 +59,7 @@ def says_answer(plain: Sequence[str], answer: Any, type: AnswerType) -> bool:
     return bool(plain) and all(any(say(text, value) for text in plain) for value in scalars(answer))
 
 
-def same(one: Any, other: Any, equal: Callable[[Any, Any], bool] | None = None) -> bool:
+def same(left: Any, right: Any, equal: Callable[[Any, Any], bool] | None = None) -> bool:
     """True if two values are the same, types included.
 
     A tuple equals a list, NaN equals itself, the order of keys does not matter. `equal` replaces
@@ -68,25 +68,25 @@ def same(one: Any, other: Any, equal: Callable[[Any, Any], bool] | None = None) 
     >>> same({"a": [1, None]}, {"a": (1, None)}), same(1, True), same(1, 1.0), same(float("nan"), float("nan"))
     (True, False, False, True)
     """
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(
-            same(item, other[key], equal) for key, item in one.items()
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(
+            same(item, right[key], equal) for key, item in left.items()
         )
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(
-            same(*pair, equal) for pair in zip(one, other, strict=True)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(
+            same(*pair, equal) for pair in zip(left, right, strict=True)
         )
     if equal:
-        return equal(one, other)
-    return type(one) is type(other) and (one == other or one != one)
+        return equal(left, right)
+    return type(left) is type(right) and (left == right or left != left)
 
 
-def _same_number(one: Any, other: Any) -> bool:
-    return _number(one) is not None and _number(one) == _number(other)
+def _same_number(value: Any, answer: Any) -> bool:
+    return _number(value) is not None and _number(value) == _number(answer)
 
 
-def _same_words(one: Any, other: Any) -> bool:
-    return isinstance(one, str) and flat(one) == flat(other)
+def _same_words(value: Any, answer: Any) -> bool:
+    return isinstance(value, str) and flat(value) == flat(answer)
 
 
 def scalars(value: Any) -> Iterator[Any]:

@@ -216,18 +216,18 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
     """
     for match in _PROPER.finditer(line):
         words = match.group().split()
-        first, opens = 0, _opens_sentence(line, match.start())
+        first, opens_sentence = 0, _opens_sentence(line, match.start())
         while first < len(words) and (
-            words[first] in _OPENERS or (opens and words[first].casefold() in lower)
+            words[first] in _OPENERS or (opens_sentence and words[first].casefold() in lower)
         ):
-            first, opens = first + 1, False
+            first, opens_sentence = first + 1, False
         while first < len(words) and words[first].islower():
             first += 1
         words = words[first:]
-        if len(words) == 1 and (
-            opens or words[0].casefold() in lower or len(words[0]) < 4 or words[0] in _OPENERS
-        ):
-            continue
+        if len(words) == 1:
+            word = words[0]
+            if opens_sentence or word.casefold() in lower or len(word) < 4 or word in _OPENERS:
+                continue
         if words and any(word.casefold() not in lower for word in words if word[:1].isupper()):
             yield " ".join(words), "proper"
     for match in _NUMBERED.finditer(line):

@@ -78,7 +78,7 @@ class Fields:
             pairs = (
                 (key, text) for key, text in pairs if key and text.strip() and not is_prose(text)
             )
-        return [Field(key, text, record, start + at) for at, (key, text) in enumerate(pairs)]
+        return [Field(key, text, record, number) for number, (key, text) in enumerate(pairs, start)]
 
     def pairs(self) -> Iterator[tuple[str, str, int]]:
         """Yield each field as (key, text, number); faster than iterating over `Field` objects."""

@@ -29,6 +29,8 @@ all words is only built for more questions."""
 class FieldTable:
     """The fields of one structured value; any other value has none.
 
+    An identity is a value that identifies its record, such as an id (`field_list.identifies`).
+
     >>> table = FieldTable({"id": "W123", "status": "sent", "price": 412.75})
     >>> table.key_of("412.75"), table.key_of("W123"), table.key_of("absent")
     ('price', 'id', '')

@@ -154,7 +154,7 @@ class KeylessRows:
         other_lines = [line for line in others if not values_of_all[line]]
         if any(self._may_be_heading(line, rows[0]) for line in other_lines):
             return None
-        cells = [*chain.from_iterable(it.cells for it in chain(*values_of_all.values()))]
+        cells = [cell for value in chain(*values_of_all.values()) for cell in value.cells]
         for row in rows:
             for value, column in zip(row.keyless, columns, strict=True):
                 cells += (cell for cell in value.cells if cell.column == column)
@@ -272,7 +272,7 @@ class KeylessRows:
         """The cells of a record, of the records nested in it, and of its ancestors, in order."""
         cells: list[_Cell] = []
         for near in (number, *self._nested.get(number, ()), *self._records[number].ancestors):
-            fields = {(it.key, it.text): it.number for it in self._fields.of_record(near)}
+            fields = {(key, text): number for key, text, _, number in self._fields.of_record(near)}
             for key, text in self._records[near].pairs:
                 shown = "-" if kind_of(text) == "nothing" else text.casefold()
                 cells.append(_Cell(shown, key, len(cells), fields.get((key, text), -1)))
@@ -320,7 +320,8 @@ class KeylessRows:
     def _column_names_in(self, line: str) -> list[str]:
         """The column names that a line consists of, perhaps behind a label; [] for any other line."""
         before, colon, after = line.partition(":")
-        is_label = all(means_every_record(it) or is_filler_word(it) for it in words_of_key(before))
+        words = words_of_key(before)
+        is_label = all(means_every_record(word) or is_filler_word(word) for word in words)
         text = after.strip() if colon and is_label else line
         for names in (_NAME_SEPARATOR.split(text), text.split()):
             if len(names) > 1 and self._words_of_keys.issuperset(map(words_of_key, names)):

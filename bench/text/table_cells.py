@@ -109,6 +109,5 @@ def _end_of_container(line: str, start: int) -> int:
 
 
 def _unquoted(cell: str) -> str:
-    """A cell without quotation marks around it."""
     is_quoted = len(cell) > 1 and cell[0] == cell[-1] and cell[0] in "\"'"
     return cell[1:-1] if is_quoted else cell

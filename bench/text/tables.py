@@ -379,7 +379,6 @@ def _blank(filled: int, gap: Gap) -> int:
 
 
 def _is_rule(line: str) -> bool:
-    """True for a line that only draws a rule."""
     return _RULE.fullmatch(line) is not None and sum(map(line.count, _DRAWN)) > 1
 
 

@@ -189,8 +189,8 @@ def _sentences(plain: str) -> Iterator[Line]:
     for line in plain.split("\n"):
         if not line.strip():
             continue
-        for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
-            for sentence in _SENTENCES.split(chunk):
+        for start in range(0, len(line), _LINE_CHARS):
+            for sentence in _SENTENCES.split(line[start : start + _LINE_CHARS]):
                 stems = frozenset(
                     word.casefold()[:STEM_CHARS]
                     for word in _TOKEN.findall(f"{heading} {sentence}")
