@@ -38,17 +38,18 @@ class KeptShare(NamedTuple):
 
 def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     """Yield the kept facts of each result with a text at a place."""
-    facts = evidence.session.facts
+    facts, contents = evidence.session.facts, evidence.messages.contents
     for result, call, text in _altered(evidence, place):
         if text == result.text:
             if text or place == "stored":
                 yield KeptShare(result, 0, 0)
-        elif total := len(facts.of(result)):
-            if call is None:
-                lost = len(facts.lost_in_text(result, text or ""))
-                yield KeptShare(result, total - lost, total)
-            else:
-                yield KeptShare(result, len(evidence.facts_in_prompt(result, call)), total, call)
+        elif of_result := facts.of(result.index):
+            kept = (
+                of_result & contents.search.in_text(text or "")
+                if call is None
+                else evidence.facts_in_prompt(result, call)
+            )
+            yield KeptShare(result, len(kept), len(of_result), call)
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:

@@ -228,15 +228,15 @@ class ReplayEvidence:
 
     def facts_in_prompt(self, result: ToolResult, call: int) -> frozenset[str]:
         """The facts of a result that the prompt of a call has without the untruncated result."""
-        facts, calls = self.session.facts.set_of(result.index), self._calls_with_facts
+        facts, calls = self.session.facts.of(result.index), self._calls_with_facts
         if call in self._last_facts:
             return facts & self._last_facts[call]
         return frozenset(fact for fact in facts & calls.keys() if calls[fact] >> call & 1)
 
     def lost_facts(self, result: ToolResult, call: int) -> list[str]:
         """The facts of a result that the prompt of a call does not have, in order."""
-        present = self.facts_in_prompt(result, call)
-        return [fact for fact in self.session.facts.of(result) if fact not in present]
+        present, facts = self.facts_in_prompt(result, call), self.messages.contents.facts
+        return [fact for fact in facts[result.index] if fact not in present]
 
     @cached_property
     def picked_out(self) -> tuple[int, ...]:

@@ -119,8 +119,7 @@ class RewrittenResult(OwnText):
     def brief(self) -> str:
         """Its text with only the beginnings of the long strings in its JSON that are a part of a value
         of the result."""
-        is_data = self.text[:1] in ("{", "[")
-        return _STRING.sub(self._beginning_of, self.text) if is_data else self.text
+        return _STRING.sub(self._beginning_of, self.text) if self.text[:1] in "{[" else self.text
 
     def _beginning_of(self, string: re.Match[str]) -> str:
         text = unescape(string[1]).strip() if len(string[1]) > _LONG_CHARS else ""

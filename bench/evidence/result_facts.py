@@ -1,10 +1,8 @@
-"""The facts of tool results, and those that a text or a recorded message has."""
+"""The facts of tool results, and those of them that a message has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..model import ToolResult, memo
+from ..model import memo
 from .contents import kept_between_runs
 from .messages import TraceMessages
 
@@ -15,26 +13,10 @@ class ResultFacts:
     def __init__(self, messages: TraceMessages) -> None:
         self._messages, self.once = messages, messages.once
 
-    def of(self, result: ToolResult) -> tuple[str, ...]:
-        """The distinct facts of an untruncated result, in order."""
-        return self._messages.contents.facts[result.index]
-
     @memo
-    def set_of(self, step: int) -> frozenset[str]:
+    def of(self, step: int) -> frozenset[str]:
         """The facts of the untruncated result of a step."""
         return frozenset(self._messages.contents.facts[step])
-
-    def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
-        """The facts of a result that a text, such as a stored one, does not have."""
-        if text == result.text:
-            return ()
-        in_text = self._messages.contents.search.in_text(text)
-        return tuple(fact for fact in self.of(result) if fact not in in_text)
-
-    def in_text(self, text: str, facts: Sequence[str]) -> list[str]:
-        """The facts among `facts` in a text."""
-        matches = self._messages.contents.search.in_text(text) if facts else frozenset()
-        return [fact for fact in facts if fact in matches]
 
     def in_message(self, number: int) -> frozenset[str]:
         """The facts that a message has; those that an untruncated result alone has are left out of

@@ -288,12 +288,13 @@ def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator
     by a marker.
     """
     facts, needs = recorded.index.facts, recorded.index.needs.items()
+    of_result, contents = recorded.session.facts.of, recorded.messages.contents
     last_turns = {facts[need.fact]: turn for turn, of_turn in sorted(needs) for need in of_turn}
     for result in recorded.trace.results:
         seen = result.recorded_text
         is_cut, marker = seen != result.text, marker_of(seen)
         if is_cut or marker or result.truncated_at_source:
-            lost = recorded.session.facts.lost_in_text(result, seen)
+            lost = of_result(result.index) - contents.search.in_text(seen) if is_cut else ()
             yield CutResult(
                 step=result.index,
                 function=result.function,

@@ -98,10 +98,11 @@ def refetches(evidence: ReplayEvidence) -> Number:
 
 def _is_refetch(evidence: ReplayEvidence, repeat: Repeat) -> bool:
     """True if the prompt of a repeated call lacks a fact that both of its results show."""
-    facts, earlier = evidence.session.facts, repeat.earlier
+    earlier, contents = repeat.earlier, evidence.messages.contents
     call = evidence.call_of.get(repeat.turn)
     if call is None or evidence.is_in_prompt(evidence.index.full[earlier.index], call):
         return False
-    lost = evidence.lost_facts(earlier, call)
-    again = facts.in_text(repeat.again.recorded_text, lost)
-    return bool(facts.in_text(earlier.recorded_text, again))
+    lost = frozenset(evidence.lost_facts(earlier, call))
+    for text in (repeat.again.recorded_text, earlier.recorded_text):
+        lost &= contents.search.in_text(text) if lost else lost
+    return bool(lost)

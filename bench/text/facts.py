@@ -59,7 +59,7 @@ _NUMBERING = "Step Figure Option Note Part Line Task Phase Section Round Table Q
 _COUNTED = frozenset(_NUMBERING.split())
 """Words that reports number themselves."""
 _NUMBERED = re.compile(rf"({_CAPITAL}[a-z]{{2,}}) #?\d{{1,4}}(?:, \d{{4}})?(?![\w.,%:)]\w|\w)")
-_CAPITALS = re.compile(rf"{_CAPITAL}[A-Z]+(?![\w'-])")
+_CAPITALS = re.compile(rf"{_CAPITAL}[A-Z]++(?![\w'-])")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
 _SMALL_WORD = re.compile(r"(?<!\w)[a-zà-öø-ÿ]++(?!\w)")
