@@ -10,6 +10,7 @@ from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in, without_offsets
 from ...text.instructions import is_command, is_consent, is_order, repeats
 from ...text.notices import WORD
+from ...text.omissions import omission_in
 from ...text.wording import quoted
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
@@ -61,8 +62,13 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         if invention := _first_invention(evidence, own, lines, wording):
             findings.append(Finding(own.step, invention))
     statements = [_first_unsupported(evidence, own) for own in evidence.own_texts]
-    unchecked = [f"{quoted(words)} has no support" for words in statements if words]
+    unchecked = [f"{quoted(words)} has no support{_way(words)}" for words in statements if words]
     return check_of(findings, checked, summaries, unchecked)
+
+
+def _way(words: str) -> str:
+    """A clause on how a notice that nothing supports can be declared; "" for other words."""
+    return "; list it in `says` if it is always true" if omission_in(words, "") else ""
 
 
 def _first_unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
