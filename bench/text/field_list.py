@@ -190,12 +190,10 @@ def identifies(pair: Pair, *, alone: bool) -> bool:
     key, text = pair
     if not 2 <= len(text) <= 80:
         return False
-    return _is_identity_key(key) or (
-        alone
-        and any(map(str.isalpha, text))
-        and any(map(str.isdigit, text))
-        and not is_number(fact_of_field(text))
-    )
+    if _is_identity_key(key):
+        return True
+    has_digit = alone and any(map(str.isdigit, text))
+    return has_digit and any(map(str.isalpha, text)) and not is_number(fact_of_field(text))
 
 
 @lru_cache(maxsize=4096)

@@ -29,21 +29,27 @@ _TALK = re.compile(
     r"|^don['’]t (?:worry|sweat|mind|know|think)\b",
     re.IGNORECASE,
 )
+"""Matches questions, idioms, and statements about the speaker, which tell the agent nothing to do."""
+
 _READING = re.compile(
     r"\bfor (?:more|details|the (?:rest|full|whole))\b"
     rf"|\bto (?:{'|'.join(sorted(vocabulary('reading')))}) (?:it|the|all|more|any|full)\b",
     re.IGNORECASE,
 )
+"""Matches a hint how to read more, which is no order."""
+
 _ADVERB = re.compile(
     r"(?<!\w-)\b(?:(?:never|always)\b(?!-)(?!\s+(?:been|was|were|is|are|had|has)\b)(?!\s+\w+(?:ed|ing|[^s]s)\b)"
     r"|must\b(?!-)(?!\s+(?:have|be\s+\w+ing)\b))",
     re.IGNORECASE,
 )
+"""Matches never, always and must where they may command."""
+
 _NOT_TO = (
     r"(?:do not|don['’]t|shall not|may not|can only|may only|should only)\s+"
     r"(?!have\b|need\b|want\b|know\b|see\b|think\b|worry\b)[a-z]"
 )
-"""Behind a conjunction it may be about things: `the tests run and don't fail`."""
+"""Matches a prohibition. Behind a conjunction it may be about things: `the tests run and don't fail`."""
 
 _COMMANDS, _STATEMENTS = (
     re.compile("|".join(patterns), re.IGNORECASE)

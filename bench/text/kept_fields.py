@@ -138,14 +138,16 @@ class KeptFields:
 
     def _in_record(self, record: TextRecord) -> set[SameFact]:
         """The facts of the table that a record of a text has under the same key."""
-        return {
-            same
-            for key, text in record.pairs
-            if (by_word := self._numbers_by_word.get(plain_key(key)))
-            for word in by_word.keys() & words_in(text)
-            for same in self._possible_facts(plain_key(key), word, words_in(text))
-            if text == same.fact or has_fact(text, same.fact)
-        }
+        facts: set[SameFact] = set()
+        for key, text in record.pairs:
+            key = plain_key(key)
+            if by_word := self._numbers_by_word.get(key):
+                words = words_in(text)
+                for word in by_word.keys() & words:
+                    for same in self._possible_facts(key, word, words):
+                        if text == same.fact or has_fact(text, same.fact):
+                            facts.add(same)
+        return facts
 
     def _identities_of(self, record: TextRecord) -> frozenset[str]:
         """The identities of the table in a record of a text."""

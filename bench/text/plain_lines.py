@@ -25,14 +25,8 @@ def plain_lines_of(value: Any) -> list[str]:
 def _scalar_text(value: Any) -> str:
     """A scalar as text; a short string is quoted if it has no fact inside, so that it is one."""
     if isinstance(value, str):
-        if (
-            2 <= len(value) <= 80
-            and '"' not in value
-            and "\n" not in value
-            and not _HAS_FACT.search(value)
-        ):
-            return f'"{value}"'
-        return value
+        is_phrase = 2 <= len(value) <= 80 and '"' not in value and "\n" not in value
+        return f'"{value}"' if is_phrase and not _HAS_FACT.search(value) else value
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return repr(value)
