@@ -67,17 +67,15 @@ _FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
 
-
 Facts = tuple[tuple[str, str], ...]
 """Facts of a piece of text as (fact, kind), in order."""
 
 
-# ---------------------------------------------------------------- finding
+# ---------------------------------------------------------------- facts of a text
 
 
 def find_facts(text: str) -> list[tuple[str, str]]:
-    """The facts of a decoded text as (kind, fact), in order, repeats included; `[]` for an empty
-    text.
+    """The facts of a decoded text as (kind, fact), in order, with repetitions.
 
     >>> find_facts("see src/a.py:12, total 36.50 of 1,471 by Pietro Murano")
     [('path', 'src/a.py'), ('number', '36.5'), ('number', '1471'), ('proper', 'Pietro Murano')]
@@ -276,7 +274,7 @@ _TOKEN = re.compile(rf"\\u[0-9a-fA-F]{{4}}|\\.|(?<![\w.]){NUMBER_TEXT}(?!\w)|\w+
 _TOKEN_CHARS = 300
 
 
-# ---------------------------------------------------------------- presence
+# ---------------------------------------------------------------- facts in another text
 
 
 def words_of(plain: str) -> frozenset[str]:

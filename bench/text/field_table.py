@@ -208,10 +208,8 @@ class FieldTable:
     @cached_property
     def _identities_of_all(self) -> frozenset[str]:
         """The values that identify every record, since all are nested in theirs."""
-        numbers_by_identity, most = self.records_of_identity.items(), len(self._records)
-        return frozenset(
-            text for text, numbers in numbers_by_identity if len(listed(numbers)) == most
-        )
+        items, count = self.records_of_identity.items(), len(self._records)
+        return frozenset(text for text, numbers in items if len(listed(numbers)) == count)
 
     @cached_property
     def _has_identity(self) -> bytearray:

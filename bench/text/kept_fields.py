@@ -106,11 +106,9 @@ class KeptFields:
         for number in {*chain.from_iterable(map(reading.numbers_by_key.__getitem__, keys))}:
             record = reading.records[number]
             if in_record := self._in_record(record):
-                identities = self._identities_of(record)
+                names = self._identities_of(record)
                 stated |= in_record
-                kept.update(
-                    field.number for same in in_record for field in same.named_by(identities)
-                )
+                kept.update(field.number for same in in_record for field in same.named_by(names))
         kept.update(field.number for same in stated for field in same.nameless)
         kept.update(self._kept_as_names(reading))
         for key, by_word in self._numbers_by_word.items() if reading.lines else ():

@@ -34,7 +34,6 @@ _IN_ALL = re.compile(r" in (?:all|each|every) \w+\.?$")
 _NAME_SEPARATOR = re.compile(r"\s*[,;|\t]\s*")
 _TOKEN = re.compile(r"\w+")
 _SIGNS = " \t-#*•:>|[](),;.="
-
 _FEWEST_ROWS, _MOST_TRIES, _MOST_FIELDS, _MOST_CELLS = 2, 12, 50_000, 200
 """The fewest rows of a text, the most records that are tried for a line, and the most fields of a value
 and cells of a record that are searched."""
