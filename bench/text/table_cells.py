@@ -15,8 +15,8 @@ _QUOTED = {
 }
 """Match a quoted cell up to each separator; at the end of a line the last mark may be missing."""
 
-_QUOTED_CELL = re.compile(
-    r"""(?m)(?<=[,;\t])"(?:[^"]|"")*+"(?=[,;\t]|$)|^"(?:[^"]|"")*+"(?=[,;\t])"""
+_QUOTED_CELL = re.compile(  # begins with the mark, so that all other signs are passed quickly
+    r"""(?m)"(?:(?<=[,;\t]")(?:[^"]|"")*+"(?=[,;\t]|$)|(?<=^")(?:[^"]|"")*+"(?=[,;\t]))"""
 )
 """Matches a quoted cell beside a separator, which may have several lines."""
 
