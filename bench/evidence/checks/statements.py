@@ -67,6 +67,9 @@ def _claims_more(line: str) -> bool:
     return bool(is_claim or is_consent(line) or is_command(line))
 
 
+_failure_in = lru_cache(maxsize=1 << 10)(FAILURE.search)
+
+
 class _NoticeLine:
     """A line read as a notice, whatever result it is about: its identifiers, words, numbers and
     places, and the lists of the vocabulary that must be right."""
@@ -124,7 +127,7 @@ class Statement:
     def _claims_something(self) -> bool:
         """True if it claims a success, a consent, a command, or a failure other than the exit code of
         the result."""
-        if FAILURE.search(self._line):
+        if _failure_in(self._line):
             codes = {*exit_codes(self._line)}
             if not codes or not codes <= {*exit_codes(self._result.text)}:
                 return True
