@@ -107,7 +107,8 @@ def section(name: str, path: str, most: int) -> Iterator[str]:
     origin_link = f"[{origin['source']}]({url})"
     yield f"Runs: {at_defaults.runs}. Tasks: {at_defaults.tasks}. From {origin_link}, hash `{digest(traces)}`."
     units = {item.cached.unit for item in at_defaults.ranked if item.cached is not None}
-    yield "" if "usd" in units else "No price of the model is known: both prices are tokens.\n"
+    unpriced = "No price of the model is known: tokens, which are the same without the cache."
+    yield "" if "usd" in units else f"{unpriced}\n"
     best = chosen(portfolio)
     rows = [] if best is None else [row(f"**portfolio:** `{best.spec or best.strategy}`", best)]
     listed = [item for item in at_defaults.ranked if item.strategy in policies()]
