@@ -214,6 +214,11 @@ class TraceContents:
         find = self.texts.find_facts  # asked for once: their kinds need not stay
         return {step: tuple(find(result.text)) for step, result in self.results.items()}
 
+    @memo
+    def facts_of(self, step: int) -> frozenset[str]:
+        """The facts of the untruncated result of a step."""
+        return frozenset(self.facts[step])
+
     @cached_property
     def turn_facts(self) -> TurnFacts:
         """The facts in its model turns."""

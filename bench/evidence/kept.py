@@ -38,12 +38,12 @@ class KeptShare(NamedTuple):
 
 def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     """Yield the kept facts of each result with a text at a place."""
-    facts, contents = evidence.session.facts, evidence.messages.contents
+    contents = evidence.messages.contents
     for result, call, text in _altered(evidence, place):
         if text == result.text:
             if text or place == "stored":
                 yield KeptShare(result, 0, 0)
-        elif of_result := facts.of(result.index):
+        elif of_result := contents.facts_of(result.index):
             kept = (
                 of_result & contents.search.in_text(text or "")
                 if call is None

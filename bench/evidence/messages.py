@@ -96,6 +96,26 @@ class TraceMessages:
         said = (without_notices(text) if is_own else text for text in texts)
         return frozenset[str]().union(*(self.contents.search.in_text(text) for text in said))
 
+    def facts_beside(self, number: int) -> frozenset[str]:
+        """The facts in a message, without those that only one result has, if it is that."""
+        is_own = number >= self.recorded
+        return self.facts_in(number) if is_own else self._facts_beside.get(number, frozenset())
+
+    @kept_between_runs
+    def _facts_beside(self) -> dict[int, frozenset[str]]:
+        """These facts of each recorded message with any."""
+        full, alone = self.index.full, dict[str, int]()  # by fact the only result with it, or -1
+        for step, facts in self.contents.facts.items():
+            for fact in facts:
+                alone[fact] = full[step] if alone.get(fact, full[step]) == full[step] else -1
+        results = frozenset(alone.values())
+        facts_of = {
+            number: frozenset(f for f in self.facts_in(number) if alone.get(f, number) != number)
+            for number in range(self.recorded)
+            if results - {number}
+        }
+        return {number: facts for number, facts in facts_of.items() if facts}
+
     @memo
     def needed_in(self, number: int) -> frozenset[str]:
         """The needed facts in a message."""

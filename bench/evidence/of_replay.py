@@ -213,24 +213,13 @@ class ReplayEvidence:
         """For each fact the calls with it in their prompts, outside of a result that alone has it."""
         calls = defaultdict[str, int](int)
         for number, during in self.walked.during.items():
-            for fact in self.session.facts.in_message(number):
+            for fact in self.messages.facts_beside(number):
                 calls[fact] |= during
         return calls
 
-    @cached_property
-    def _last_facts(self) -> dict[int, set[str]]:
-        """These facts in the last prompt of each thread, by its call."""
-        calls = self._calls_with_facts.items()
-        return {
-            last: {fact for fact, with_fact in calls if with_fact >> last & 1}
-            for last in self.last_calls.values()
-        }
-
     def facts_in_prompt(self, result: ToolResult, call: int) -> frozenset[str]:
         """The facts of a result that the prompt of a call has without the untruncated result."""
-        facts, calls = self.session.facts.of(result.index), self._calls_with_facts
-        if call in self._last_facts:
-            return facts & self._last_facts[call]
+        facts, calls = self.messages.contents.facts_of(result.index), self._calls_with_facts
         return frozenset(fact for fact in facts & calls.keys() if calls[fact] >> call & 1)
 
     def lost_facts(self, result: ToolResult, call: int) -> list[str]:

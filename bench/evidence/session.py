@@ -23,7 +23,6 @@ from .own_text import OwnText, RewrittenResult
 from .pairs import PromptRules
 from .prices import Pricing
 from .records import RecordValues
-from .result_facts import ResultFacts
 from .row_counts import counts_of, row_counts
 
 Lacking = Callable[[], Iterable[tuple[int, int]]]
@@ -46,7 +45,6 @@ class TraceSession:
         self.messages = TraceMessages(trace, index, contents)
         self.contents = self.messages.contents
         self.pricing = Pricing(trace, index, self.contents.once)
-        self.facts = ResultFacts(self.messages)
         self.mentions = Mentions(self.messages)
 
     @memo

@@ -288,13 +288,14 @@ def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator
     by a marker.
     """
     facts, needs = recorded.index.facts, recorded.index.needs.items()
-    of_result, contents = recorded.session.facts.of, recorded.messages.contents
+    contents = recorded.messages.contents
     last_turns = {facts[need.fact]: turn for turn, of_turn in sorted(needs) for need in of_turn}
     for result in recorded.trace.results:
         seen = result.recorded_text
         is_cut, marker = seen != result.text, marker_of(seen)
         if is_cut or marker or result.truncated_at_source:
-            lost = of_result(result.index) - contents.search.in_text(seen) if is_cut else ()
+            of_result = contents.facts_of(result.index) if is_cut else frozenset[str]()
+            lost = of_result and of_result - contents.search.in_text(seen)
             yield CutResult(
                 step=result.index,
                 function=result.function,

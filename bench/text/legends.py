@@ -45,8 +45,7 @@ def written_out(text: str, known: str) -> str:
     '␣4⟩n = size\\n␣4⟩n + 1'
     """
     lines = text.split("\n")
-    own = ((number, line) for number, line in enumerate(lines) if line not in _lines_of(known))
-    legends = {number: _meanings_in(line, known) for number, line in own}
+    legends = {number: _meanings_in(line, known) for number, line in enumerate(lines)}
     counts = Counter(name for names in legends.values() for name in names)
     # A name that two lines explain is the key of a field.
     unique = {
@@ -65,11 +64,6 @@ def written_out(text: str, known: str) -> str:
         is_legend = number in used or is_heading
         lines[number] = "" if is_legend else pattern.sub(lambda name: meanings[name[0]], line)
     return "\n".join(lines).strip("\n")
-
-
-@lru_cache(maxsize=64)
-def _lines_of(text: str) -> frozenset[str]:
-    return frozenset(text.split("\n"))
 
 
 _unescaped, _folded = lru_cache(maxsize=64)(unescape), lru_cache(maxsize=64)(str.casefold)
