@@ -1,5 +1,5 @@
-"""The border between a replay and user code: the values of slots go over as data, and answers come
-back as data, which is checked."""
+"""The border between a replay and user code: `Border` sends the values of a slot as data to
+`Plugins`, most often in a child process, and checks the answer, which comes back as data."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from .state import Ledger
 
 
-# ---------------------------------------------------------------- what both sides have
+# ---------------------------------------------------------------- both sides
 
 
 class Tail(NamedTuple):
-    """A list as it is sent: the first `keep` items of an earlier one, by its number, then others."""
+    """A list as it is sent: the first `keep` items of the known list number `base`, then `items`."""
 
     base: int
     keep: int
@@ -37,38 +37,39 @@ class Tail(NamedTuple):
 
 
 class Lists:
-    """The lists that one instance of a plug-in is given: histories, which grow or are rewritten.
+    """The histories that one instance of a plug-in is given, each sent as a `Tail`.
 
-    Each crosses as its difference from the one before or, for messages, from the answer to that.
-    Messages are known by their identity; other items are copied for each reader.
+    A list is sent as its difference from the one before it with the same name; a list of messages
+    from the compactor's answer to that, if more of it is the same. Messages are compared by
+    identity. Other items are copied for the plug-in, so that it cannot change later ones.
 
     >>> here, there = Lists(), Lists()
     >>> entry = {"success": True}
-    >>> there.received("history", here.sent("history", (entry,)))[0].clear()
-    >>> tail = here.sent("history", (entry, {"success": False}))
-    >>> tail.items, there.received("history", tail)
+    >>> there.restored("history", here.shortened("history", (entry,)))[0].clear()
+    >>> tail = here.shortened("history", (entry, {"success": False}))
+    >>> tail.items, there.restored("history", tail)
     ([{'success': False}], [{'success': True}, {'success': False}])
     """
 
     def __init__(self) -> None:
         self._known: dict[str, list[list[Any]]] = {"messages": [[]]}
 
-    def sent(self, name: str, part: Any) -> Any:
-        """A part of a value to send: a list of messages or a tuple of mappings as its tail."""
-        is_history = isinstance(part, list) and bool(part) and isinstance(part[0], Message)
-        if not is_history and not isinstance(part, tuple):
+    def shortened(self, name: str, part: Any) -> Any:
+        """A list of messages or a tuple of mappings as a `Tail`; any other value as it is."""
+        has_messages = isinstance(part, list) and bool(part) and isinstance(part[0], Message)
+        if not has_messages and not isinstance(part, tuple):
             return part
-        items, known = list(part), self._known.get(name, [[]])
-        kept = [shared_length(one, items) for one in known]
+        items = list(part)
+        kept = [shared_length(known, items) for known in self._known.get(name, [[]])]
         base = kept.index(max(kept))
         self._known[name] = [items]
         return Tail(base, kept[base], items[kept[base] :])
 
-    def received(self, name: str, sent: Any) -> Any:
-        """The part that was sent."""
-        if not isinstance(sent, Tail):
-            return sent
-        items = [*self._known.get(name, [[]])[sent.base][: sent.keep], *sent.items]
+    def restored(self, name: str, part: Any) -> Any:
+        """The list that was sent as a `Tail`; any other value as it is."""
+        if not isinstance(part, Tail):
+            return part
+        items = [*self._known.get(name, [[]])[part.base][: part.keep], *part.items]
         self._known[name] = [items]
         return [*map(_copied, items)]
 
@@ -77,8 +78,8 @@ class Lists:
         """The history that was sent last."""
         return self._known["messages"][0]
 
-    def answered(self, messages: list[Message]) -> None:
-        """Know the history that the plug-in made of the last one."""
+    def add_answer(self, messages: list[Message]) -> None:
+        """Remember the history with which the compactor answered the last one."""
         self._known["messages"].append(messages)
 
 
@@ -88,9 +89,9 @@ def _copied(item: Any) -> Any:
     return [*map(_copied, item)] if isinstance(item, list) else item
 
 
-def by_parts(value: Any, change: Callable[[str, Any], Any], count: Callable[[Any], int]) -> Any:
-    """A value with `change(name, part)` for each part that may be a history: the messages of a
-    window, the values of a router's state, the earlier evaluations of an evaluator."""
+def map_parts(value: Any, change: Callable[[str, Any], Any], count: Callable[[Any], int]) -> Any:
+    """A slot's value with `change(name, part)` in place of each part that may be a history: the
+    messages of a window, each value of a router's state, an evaluator's earlier evaluations."""
     if isinstance(value, Window):
         return msgspec.structs.replace(
             value, messages=change("messages", value.messages), count=count
@@ -101,12 +102,12 @@ def by_parts(value: Any, change: Callable[[str, Any], Any], count: Callable[[Any
 
 
 TEXT = b"="
-"""The start of an answer that is a text alone, as most are; JSON cannot start like this."""
+"""The start of an answer that is only a text, as most are; no JSON starts like this."""
 
 
 class HistoryAnswer(msgspec.Struct):
-    """A compactor's answer, with the places of messages that it was given; `written` are the
-    messages that each summary was written from, and its text."""
+    """A compactor's answer; a number is the place of a message in the history that it was given.
+    `written` has for each summary the messages that it was written from, and its text."""
 
     messages: list[int | Message]
     written: list[tuple[list[int | Message], str]]
@@ -129,14 +130,14 @@ _TYPES: dict[str, tuple[Any, str]] = {
     "routers": (Route | None, "a router gives a route's name or (name, detail), a mapping"),
     "compactor": (HistoryAnswer | None, "its answer cannot be read as messages"),
 }
-"""The type of an answer for each slot, and the clause on any other."""
+"""For each slot the type of its answer, and the error about an answer of another type."""
 
 
 # ---------------------------------------------------------------- the side of the replay
 
 
 class Border:
-    """The plug-ins of a strategy with user code, during one replay. `ask(*request, count=)` gives
+    """The plug-ins of a strategy with user code, during one replay. `ask(*request, count=)` returns
     the answer of `Plugins`, in a child process or in this one."""
 
     _instances = itertools.count()
@@ -145,19 +146,17 @@ class Border:
         self._ask, self._ledger = ask, ledger
 
     def start(self, slot: str, place: int) -> Callable[..., Any]:
-        """A function from the values of a slot to the answer of a new instance of a plug-in.
-
-        It raises BenchError where there is no answer, or one that cannot be read.
-        """
+        """A function that passes the values of a slot to a new instance of a plug-in, and returns
+        its answer. It raises BenchError for a missing answer and for one that cannot be read."""
         return functools.partial(self._call, (slot, place, next(self._instances)), Lists())
 
-    def _call(self, about: tuple[str, int, int], lists: Lists, *given: Any) -> Any:
-        """The answer of one instance."""
-        wanted, slot = _TYPES[about[0]], about[0]
-        sent = [by_parts(item, lists.sent, len) for item in given]
-        body = self._ask(*about, sent, count=self._count)
+    def _call(self, instance: tuple[str, int, int], lists: Lists, *values: Any) -> Any:
+        """The answer of one instance: its slot, the place of its plug-in there, and its number."""
+        slot, _, _ = instance
+        sent = [map_parts(value, lists.shortened, len) for value in values]
+        body = self._ask(*instance, sent, count=self._count)
         if body.startswith(TEXT):
-            return _read(body, *wanted)
+            return _read(body, *_TYPES[slot])
         answer = _read(body, Answered, "its answer cannot be read")
         if too_deep([answer.value, answer.offloaded]):
             what = f"its answer is nested more than {MAX_DEPTH} levels deep"
@@ -166,7 +165,7 @@ class Border:
             offload(handle, value)
         for read, written, model in answer.charged:
             self._ledger.charge(read, written, model)
-        value = _read(answer.value, *wanted)
+        value = _read(answer.value, *_TYPES[slot])
         return _new_history(value, lists) if slot == "compactor" and value else value
 
     def _count(self, body: bytes) -> int:
@@ -175,25 +174,26 @@ class Border:
 
 
 def _new_history(answer: HistoryAnswer, lists: Lists) -> NewHistory:
-    """A compactor's answer with the messages of this side. Raises StrategyError for the place of
-    none."""
-    given = lists.messages
+    """A compactor's answer, with the messages of the history at the places that it has. Raises
+    StrategyError for a place where there is none."""
+    history = lists.messages
 
     def message(place: int | Message) -> Message:
         if isinstance(place, Message):
             return place
-        if not 0 <= place < len(given):
+        if not 0 <= place < len(history):
             raise StrategyError("its answer holds messages that do not exist")
-        return given[place]
+        return history[place]
 
     messages = [*map(message, answer.messages)]
-    lists.answered(messages)
+    lists.add_answer(messages)
     written = [Written([*map(message, read)], text) for read, text in answer.written]
     return NewHistory(messages, written, answer.commands)
 
 
 def _read(data: Any, wanted: Any, what: str) -> Any:
-    """Data from user code, or its bytes, as a value of a type. Raises StrategyError."""
+    """Data from user code, or its bytes, as a value of the type `wanted`. Raises StrategyError that
+    starts with `what`."""
     try:
         if isinstance(data, bytes):
             is_text = data.startswith(TEXT)
@@ -224,8 +224,8 @@ class Plugins:
     ) -> bytes:
         """The answer to a request: TEXT and a text, or `Answered` as JSON.
 
-        A request is the slot and the place of a plug-in, the number of its instance (each has a
-        state of its own), and the values. `ask_count` counts in the process that measures.
+        A request names the slot, the place of the plug-in there and its instance (each has its own
+        state), and has the values `sent`. `ask_count` counts tokens in the process that measures.
         """
 
         def count(item: Message | str) -> int:
@@ -233,29 +233,29 @@ class Plugins:
                 self._counts[item] = ask_count(encoded(item))
             return self._counts[item]
 
-        if not self._started:  # what was refused as the code was imported is no fault of a replay
+        if not self._started:  # requests that were refused while the code was imported do not count
             REFUSED.clear()
         if instance not in self._started:
             started = SlotFunction(self._strategy.plugins[slot][place])
             self._started[instance] = started, Lists()
         call, lists = self._started[instance]
         CHARGED.clear()
-        out = Answered(charged=CHARGED)
-        given = [by_parts(item, lists.received, count) for item in sent]
-        with offloaded_to(lambda name, value: out.offloaded.append((name, plain_data(value)))):
+        answer = Answered(charged=CHARGED)
+        values = [map_parts(value, lists.restored, count) for value in sent]
+        with offloaded_to(lambda name, value: answer.offloaded.append((name, plain_data(value)))):
             try:
-                value = call(*given)
+                value = call(*values)
             finally:
                 if REFUSED:
                     raise StrategyError(REFUSED[0])
-        out.value = _history_answer(value, lists) if isinstance(value, NewHistory) else value
-        if type(out.value) is str and not (out.offloaded or out.charged):
-            return TEXT + out.value.encode("utf-8", "surrogatepass")
-        return encoded(out)
+        answer.value = _history_answer(value, lists) if isinstance(value, NewHistory) else value
+        if type(answer.value) is str and not (answer.offloaded or answer.charged):
+            return TEXT + answer.value.encode("utf-8", "surrogatepass")
+        return encoded(answer)
 
 
 def _history_answer(answer: NewHistory, lists: Lists) -> HistoryAnswer:
-    """A compactor's answer as data. Raises StrategyError for what is no message."""
+    """A compactor's answer as data. Raises StrategyError for an item that is not a message."""
     places = {id(message): place for place, message in enumerate(lists.messages)}
 
     def place_of(message: Any) -> int | Message:
@@ -264,8 +264,8 @@ def _history_answer(answer: NewHistory, lists: Lists) -> HistoryAnswer:
             raise StrategyError(f"{what}, got {type(message).__name__}")
         return places.get(id(message), message)
 
-    made = [*answer.messages]
-    lists.answered(made)
-    messages = [*map(place_of, made)]
-    written = [([*map(place_of, each.read)], each.text) for each in answer.written]
-    return HistoryAnswer(messages, written, answer.commands)
+    messages = [*answer.messages]
+    lists.add_answer(messages)
+    places_or_new = [*map(place_of, messages)]
+    written = [([*map(place_of, summary.read)], summary.text) for summary in answer.written]
+    return HistoryAnswer(places_or_new, written, answer.commands)

@@ -1,4 +1,7 @@
-"""HTTP requests of user code: only a cassette answers, and other connections are refused."""
+"""HTTP requests of user code: a cassette of recorded answers replies, all else is refused.
+
+`playing` reads the cassette; it imports vcrpy, so only a strategy with a cassette imports it.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,17 @@ from typing import Any
 from ..model.errors import StrategyError, one_line
 
 CASSETTE = "model.cassette.yaml"
-"""The file of recorded requests and answers, in the folder that a strategy's paths start from."""
+"""The file of recorded requests and answers, in the folder where a strategy's paths start."""
 
 CHARGED: list[tuple[int, int, str | None]] = []
-"""The tokens that a model read and wrote, as reported in each answer, and its name."""
+"""For each answer the tokens that its model read and wrote, as it reports them, and its name."""
 
 REFUSED: list[str] = []
-"""The requests that had no answer, even if the code went on."""
+"""The errors about requests without an answer, also those that the code caught."""
 
 
 def go_offline(base: Path) -> None:
-    """From here on answer HTTP from the cassette, and forbid any other connection.
-
-    A request that the cassette does not have, and any other connection, raises where it is made.
-    """
+    """From here on answer HTTP requests from the cassette; any other connection raises."""
     if os.access(base / CASSETTE, os.R_OK):
         from .playing import play
 
@@ -31,13 +31,13 @@ def go_offline(base: Path) -> None:
     sys.addaudithook(_refuse)
 
 
-def _refuse(event: str, given: tuple[Any, ...]) -> None:
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     """An audit hook that forbids connections while a strategy runs."""
     host: Any = ""
     if event == "socket.getaddrinfo":
-        host, *_ = given
+        host, *_ = arguments
     elif event in ("socket.connect", "socket.sendto"):
-        _, address, *_ = given
+        _, address, *_ = arguments
         host = address[0] if isinstance(address, tuple) else ""
     if host:
         what = f"it asks {one_line(host)}, and no request leaves a replay"

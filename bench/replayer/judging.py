@@ -1,4 +1,5 @@
-"""The evaluator and the routers of a replay, on the stored and on the untruncated records."""
+"""The evaluator and the routers of a replay, each asked twice: about the record that the strategy
+stored and about the untruncated one, so that the two answers can be compared."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from .state import Ledger, Start, Threads, in_slot
 
 
 class Side:
-    """The stored or the untruncated side: an evaluator and routers of its own, and the history that
-    they see. Model calls are charged for the stored side alone."""
+    """The stored or the untruncated side: its own evaluator and routers, and the history that they
+    see. Model calls are charged only for the stored side."""
 
     def __init__(self, strategy: Strategy, start: Start, ledger: Ledger, *, is_full: bool) -> None:
         routers = range(len(strategy.plugins.get("routers", ())))
@@ -29,7 +30,7 @@ class Side:
     def findings(self, record: Record) -> Any:
         """The findings about a record; both are added to the history."""
         self._ledger.is_free = self.is_full
-        if self._routers:  # who alone are shown them
+        if self._routers:  # nothing else reads the executions
             execution = execution_mapping(record)
             del execution["arguments"]
             self._executions.append(execution)
@@ -42,7 +43,7 @@ class Side:
         return findings
 
     def route(self, place: int, state: dict[str, Any]) -> Any:
-        """The route of a router on a state, to which the history is added; None for none."""
+        """The route that a router takes, or None; the history is added to `state`."""
         self._ledger.is_free = self.is_full
         state["execution_history"] = tuple(self._executions)
         if self._evaluate is not None:
@@ -67,14 +68,14 @@ class Judges:
         self._sides = [Side(strategy, start, ledger, is_full=is_full) for is_full in (False, True)]
         self.decisions: list[Decision] = []
         self._results = 0
-        self._last_result: dict[str, Any] = {}  # its summary, and its untruncated value
-        self._state: dict[str, Any] = {}  # as the last decision was recorded
+        self._last_result: dict[str, Any] = {}  # the summary and the untruncated value of it
+        self._state: dict[str, Any] = {}  # the recorded state of the last recorded decision
         self._taken: dict[str | None, str] = {}  # the last recorded route of each router
 
     def evaluated(self, record: Record, full: Record, shown: dict[str, Any]) -> tuple[Any, Any]:
         """The findings about a result by its stored and by its untruncated record.
 
-        `shown` is what a router's state has of the result.
+        `shown` are the entries for the result in a router's state.
         """
         self._results += 1
         self._last_result = shown
@@ -84,7 +85,7 @@ class Judges:
     # ------------------------------------------------------------ routes
 
     def decide_as_recorded(self, unanswered: RouteDecision, taken: str) -> None:
-        """Let the routers decide where a decision was recorded; they do not know what was taken."""
+        """Let the routers decide where a decision was recorded; they do not see the route taken."""
         self._state = unanswered.state
         self.decide(unanswered.at, unanswered, unanswered)
         self._taken[unanswered.router] = taken
@@ -101,14 +102,14 @@ class Judges:
 
     def _decide(self, place: int, router: Plugin, point: str, step: AnyStep | None) -> None:
         """Let one router decide, once on each side."""
-        answer, other = (side.route(place, self._state_at(side, step)) for side in self._sides)
-        if None in (answer, other):
+        stored, full = (side.route(place, self._state_at(side, step)) for side in self._sides)
+        if None in (stored, full):
             if router.attribute("at") == RECORDED:
                 return
             what = f"{router.name} returned None at {point}"
             raise StrategyError(f"{what} — return a route's name, or decide at=recorded alone")
-        (route, detail), (untruncated, _) = answer, other
-        decided = Decision(
+        (route, detail), (untruncated, _) = stored, full
+        decision = Decision(
             step=-1 if step is None else step.index,
             router=router.name,
             at=point,
@@ -117,10 +118,11 @@ class Judges:
             loop=router.attribute("loop"),
             detail=detail,
         )
-        self.decisions.append(decided)
+        self.decisions.append(decision)
 
     def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
-        """The recorded state with what happened since, by the keys of documents 003 and 004."""
+        """A router's state: the recorded one and the events since, by the keys of documents 003 and
+        004."""
         plans = self._recording.plans
         state: dict[str, Any] = {
             "current_step_index": self._results,

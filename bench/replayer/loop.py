@@ -1,6 +1,7 @@
-"""The loop of a replay: the steps of a recording one by one, and what a strategy makes of each.
+"""The loop of a replay: it gives a strategy the steps of a recording, one after another.
 
-Nothing here looks at later steps. The recorded actions stay as they were.
+A strategy changes what the prompts, records and routes contain; the recorded actions stay as they
+were. Nothing here looks at later steps.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from .state import Broken, Ledger, Start, Thread, Threads, in_slot
 
 
 class Loop:
-    """A strategy during one replay, with started plug-ins and their state."""
+    """One replay of a recording: the started plug-ins of a strategy, and the results so far."""
 
     def __init__(
         self, strategy: Strategy, recording: Recording, ledger: Ledger, start: Start
@@ -45,14 +46,14 @@ class Loop:
         compactors = strategy.plugins.get("compactor", ())
 
         def begin(name: str) -> Thread:
-            """A thread, with a compactor of its own."""
+            """A thread with its own instance of the compactor."""
             return Thread(
                 name,
                 ledger.numbers,
                 start("compactor", 0) if compactors else None,
                 framing=recording.index.counting.prompt_tokens,
                 max_tokens=recording.max_tokens,
-                per_call=any(one.attribute("mode") == "per_call" for one in compactors),
+                per_call=any(item.attribute("mode") == "per_call" for item in compactors),
             )
 
         self._threads = Threads(begin)
@@ -65,10 +66,8 @@ class Loop:
     # ------------------------------------------------------------ steps
 
     def replay(self, before: int | None) -> Replay:
-        """The replay of all steps, or of those before an index.
-
-        A strategy that raises ends it with its failure.
-        """
+        """The replay of all steps, or of those before an index. It ends early, with a failure, when
+        the strategy raises."""
         strategy, ledger, failure = self._strategy, self._ledger, None
         step: AnyStep | None = None
         try:
@@ -97,7 +96,8 @@ class Loop:
         )
 
     def _replay_step(self, step: AnyStep) -> None:
-        """Replay one step; before a model turn or a routing decision its answer is not known yet."""
+        """Replay one step. A model turn and a recorded route are shown without their answer until
+        the strategy has acted."""
         judges = self._judges
         if isinstance(step, ToolResult):
             self._result(step)
@@ -149,34 +149,30 @@ class Loop:
         reply = self._answer("consumer", Execution(step, summary))
         shown, untruncated = self._in_prompt(step, record, summary)
         message = self._threads[step.thread].join(shown, untruncated)
-        back = read_back(record, stored)
-        evaluation, of_full = self._judges.evaluated(
-            back, full, {SUMMARY: summary, OUTPUT: step.value}
-        )
+        read_record = read_back(record, stored)
+        entries = {SUMMARY: summary, OUTPUT: step.value}
+        evaluation, evaluation_of_full = self._judges.evaluated(read_record, full, entries)
         outcome = StepOutcome(
             step=step.index,
             message=message,
             record=record,
             stored=stored,
             evaluation=evaluation,
-            evaluation_untruncated=of_full,
+            evaluation_untruncated=evaluation_of_full,
             reply=reply,
         )
         self._results.append(outcome)
 
-    def _answer(self, slot: str, given: Any) -> Any:
-        """The answer of a slot's plug-in; None for an empty slot."""
+    def _answer(self, slot: str, value: Any) -> Any:
+        """The answer of a slot's plug-in to a value; None for an empty slot."""
         if slot not in self._slots:
             return None
         with in_slot(slot):
-            return self._slots[slot](given)
+            return self._slots[slot](value)
 
     def _in_prompt(self, step: ToolResult, record: Record, summary: Any) -> tuple[Message, Message]:
-        """The message that shows a result, and the untruncated one.
-
-        It shows the summary, else the stored value; if neither slot is filled, the text that the
-        recorded model saw.
-        """
+        """The message for a result in the prompt, and the untruncated one. The first has the
+        summary, else the stored value, else (both slots empty) what the recorded model saw."""
         untruncated = self._recording.full_message(step)
         if summary is not None:
             text = as_text(summary)
@@ -185,5 +181,5 @@ class Loop:
         else:
             seen = self._recording.seen_message(step)
             return (untruncated if "summarizer" in self._slots else seen), untruncated
-        is_all = text == untruncated.text
-        return untruncated if is_all else with_text(untruncated, text), untruncated
+        is_same = text == untruncated.text
+        return untruncated if is_same else with_text(untruncated, text), untruncated

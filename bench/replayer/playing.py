@@ -16,38 +16,38 @@ _open = contextlib.ExitStack()
 
 
 def play(path: Path, charge: Callable[[Any], object], refuse: Callable[[str], object]) -> None:
-    """Answer requests from a cassette; `charge` gets the usage that each answer reports, `refuse` a
-    clause on each request without an answer."""
+    """From here on answer HTTP requests from a cassette. `charge` gets the usage that each answer
+    reports, `refuse` the error about each request that has no answer."""
     try:
         import vcr
     except ImportError:
         raise LoadError(f"{path.name}: needs vcrpy — pip install vcrpy") from None
-    matched = ["method", "scheme", "host", "port", "path", "query", "body"]
-    player = vcr.VCR(record_mode="none", match_on=matched)
+    compared = ["method", "scheme", "host", "port", "path", "query", "body"]
+    player = vcr.VCR(record_mode="none", match_on=compared)
     cassette = _open.enter_context(player.use_cassette(str(path), allow_playback_repeats=True))
-    answer, knows = cassette.play_response, cassette.can_play_response_for
+    play_response, can_play = cassette.play_response, cassette.can_play_response_for
 
-    def known(request: Any) -> bool:
-        """True if the cassette has an answer to a request; otherwise it is noted as refused."""
-        is_known = bool(knows(request))
-        if not is_known:
+    def can_play_or_refuse(request: Any) -> bool:
+        """True if the cassette has an answer to a request; any other is noted as refused."""
+        has_answer = bool(can_play(request))
+        if not has_answer:
             refuse(f"{path.name} holds no answer to {one_line(request.uri)}")
-        return is_known
+        return has_answer
 
-    def charged(request: Any) -> Any:
+    def play_and_charge(request: Any) -> Any:
         """Play an answer, and charge the usage that it reports."""
-        response = answer(request)
-        used = usage_of(response.get("body", {}).get("string", b""))
-        if used is not None:
-            charge(used)
+        response = play_response(request)
+        usage = usage_of(response.get("body", {}).get("string", b""))
+        if usage is not None:
+            charge(usage)
         return response
 
-    cassette.play_response, cassette.can_play_response_for = charged, known
+    cassette.play_response, cassette.can_play_response_for = play_and_charge, can_play_or_refuse
 
 
 def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
-    """The tokens read and written as an answer reports them, streamed or not, and its model; None
-    without usage.
+    """The tokens that a model read and wrote, and its name, from the body of its answer; None if it
+    reports no usage. The answer may be a stream of events.
 
     >>> usage_of(b'{"model": "m", "usage": {"input_tokens": 9, "output_tokens": 2}}')
     (9, 2, 'm')

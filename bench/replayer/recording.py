@@ -1,4 +1,4 @@
-"""A recording with everything that its replays share."""
+"""A recording, and the data about it that all of its replays share."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from ..model.messages import recorded_messages
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
 
 _PLANS = ("execution_plan", "manifest")
-"""The parts of a trace's `meta` that routers may see; the rest may reveal how the run ended."""
+"""The keys of a trace's `meta` that routers may see; others may reveal how the run ended."""
 
 
 class Recording:
-    """One trace, and what every replay asks about it.
+    """One trace with its index, its messages and its token counter.
 
     `count` counts tokens as the index does; its memo, and `contents`, are shared with the caller.
-    `messages` are those of the trace. `plans` are the plan and the manifest that
-    routers choose from, `points` the decision points (with the router, where known) at which
-    decisions were recorded.
+    `plans` are the plan and the manifest that routers choose from. `points` are the decision points
+    at which decisions were recorded, each with the router, where known.
     """
 
     def __init__(
@@ -37,8 +36,8 @@ class Recording:
         self.messages, self._full, self._seen = recorded_messages(trace, index.reasoning_tokens)
         self.max_tokens = index.window_tokens or DEFAULT_WINDOW_TOKENS
         self.plans = {name: trace.meta[name] for name in _PLANS if name in trace.meta}
-        decided = (step for step in trace.steps if isinstance(step, RouteDecision))
-        self.points = frozenset((step.at, step.router) for step in decided)
+        decisions = (step for step in trace.steps if isinstance(step, RouteDecision))
+        self.points = frozenset((step.at, step.router) for step in decisions)
 
     def full_message(self, step: AnyStep) -> Message:
         """The untruncated message of a step."""
@@ -50,5 +49,5 @@ class Recording:
 
     @functools.cached_property
     def future(self) -> Future:
-        """The needs of the whole recording, for a reference that reads them."""
+        """The facts that later steps need, for a reference that may read them."""
         return Future(self.trace, self.index, self._contents)

@@ -1,4 +1,7 @@
-"""The replayer of one trace: (Trace, TraceIndex, Strategy) → Replay."""
+"""The replayer of one trace: (Trace, TraceIndex, Strategy) → Replay.
+
+It starts the plug-ins of a strategy, behind the `border` if they are user code, and runs the `loop`.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,15 @@ _STAMP = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{32}\b|\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
 )
-"""A time or a random identifier, with which a stored value may be stamped."""
+"""A time or a random identifier, which may be in a stored value and differ in every run."""
 
 
 class Replayer(Recording):
     """A recording that is replayed through any number of strategies, independently."""
 
     def replay(self, strategy: Strategy, *, again: bool = True) -> Replay:
-        """One replay; with `again` the first steps of user code are replayed a second time, by a
-        process that imports it anew and has its sets in another order."""
+        """The replay through a strategy. With `again` user code replays the first steps a second
+        time, in a process that imports it anew and whose sets have another order."""
         if strategy.broken:
             failure = Failure(step=-1, slot="strategy", error=one_line(strategy.broken))
             return Replay(strategy=strategy.name, spec=strategy.spec, failure=failure)
@@ -51,20 +54,20 @@ class Replayer(Recording):
     ) -> Replay:
         """A replay of all steps, or of those before an index.
 
-        User code gets copies and gives data, in a child process or in this one; with `again` in
-        another child.
+        User code gets copies and returns data, whether it runs in a child process or in this one.
+        With `again` it runs in another child.
         """
         ledger = Ledger(Numbers(self.count.of, self.messages, self.index.tokens))
 
-        def over(border: Border) -> Replay:
+        def replay_behind(border: Border) -> Replay:
             return Loop(strategy, self, ledger, border.start).replay(before)
 
         if strategy.sandbox is not None:
             box = strategy.sandbox
             child, number = box.another if again else box.child, box.number
-            # No other replay can look into the process of a second one.
+            # Wait for the end of a second replay's process: no other replay can look into it.
             with child.session(number, waits=again) as session:
-                return over(Border(session.ask, ledger))
+                return replay_behind(Border(session.ask, ledger))
         if strategy.has_user_code:
             plugins = Plugins(strategy)
 
@@ -72,7 +75,7 @@ class Replayer(Recording):
                 copy = pickle.loads(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
                 return plugins.answer(count, *copy)
 
-            return over(Border(ask, ledger))
+            return replay_behind(Border(ask, ledger))
 
         def start(slot: str, place: int) -> SlotFunction:
             plugin = strategy.plugins[slot][place]
@@ -92,29 +95,30 @@ def first_difference(replay: Replay, again: Replay, messages: int) -> int | None
     The second one may be shorter. Times and random identifiers in stored values may differ.
     `messages` is the number of recorded messages.
     """
-    differing = [] if again.failure is None else [again.failure.step]
+    steps = [] if again.failure is None else [again.failure.step]
     for parts in zip(_parts(replay, messages), _parts(again, messages), strict=True):
-        for (step, *one), (_, *same) in zip(*parts, strict=False):
-            if one[:-1] != same[:-1] or not _is_alike(one[-1], same[-1]):
-                differing.append(step)
+        for (step, *values, stored), (_, *values_again, stored_again) in zip(*parts, strict=False):
+            if values != values_again or not _is_alike(stored, stored_again):
+                steps.append(step)
                 break
-    return min(differing, default=None)
+    return min(steps, default=None)
 
 
 def _parts(replay: Replay, messages: int) -> tuple[Iterator[tuple[Any, ...]], ...]:
-    """The parts of a replay that can reach a prompt, a route or a gate, each after its step and
-    before what may have times and random identifiers."""
+    """The calls, results and routes of a replay as tuples: the step, what another replay must
+    repeat, and last the value that may contain times and random identifiers."""
 
-    def shows(number: int) -> Any:
-        """A recorded message by its number, a generated one by its text: its number may differ."""
-        own = number - messages
-        return number if own < 0 else (replay.written[own].role, replay.written[own].text)
+    def content(number: int) -> Any:
+        """The number of a recorded message; the role and text of a generated one, whose number may
+        differ in another replay."""
+        generated = None if number < messages else replay.written[number - messages]
+        return (generated.role, generated.text) if generated else number
 
-    calls = ((call.step, call.keep, [*map(shows, call.tail)], None) for call in replay.calls)
+    calls = ((call.step, call.keep, [*map(content, call.tail)], None) for call in replay.calls)
     results = (
         (
             item.step,
-            shows(item.message),
+            content(item.message),
             item.record.success,
             _is_alike(item.evaluation, item.evaluation_untruncated),
             item.stored,
@@ -122,13 +126,14 @@ def _parts(replay: Replay, messages: int) -> tuple[Iterator[tuple[Any, ...]], ..
         for item in replay.results
     )
     routes = (
-        (one.step, one.route, one.untruncated, one.detail.get("ranked")) for one in replay.decisions
+        (item.step, item.route, item.untruncated, item.detail.get("ranked"))
+        for item in replay.decisions
     )
     return calls, results, routes
 
 
-def _is_alike(one: Any, other: Any) -> bool:
-    """True if two values are equal as JSON, in which one NaN equals another, but for times and
-    random identifiers."""
-    texts = [compact_json(plain(value)) for value in (one, other)]
-    return texts[0] == texts[1] or _STAMP.sub("~", texts[0]) == _STAMP.sub("~", texts[1])
+def _is_alike(value: Any, value_again: Any) -> bool:
+    """True if two values are equal as JSON, apart from times and random identifiers. (In JSON every
+    NaN is null, so two of them are equal.)"""
+    text, text_again = compact_json(plain(value)), compact_json(plain(value_again))
+    return text == text_again or _STAMP.sub("~", text) == _STAMP.sub("~", text_again)

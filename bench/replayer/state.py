@@ -1,5 +1,5 @@
-"""The state of a replay: its numbered messages and threads, and what a strategy does beside its
-answers."""
+"""The state of a replay: numbered messages, threads of them, and the ledger of model calls and
+offloaded values."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ CountTokens = Callable[[Message | str], int]
 Compact = Callable[[Window], NewHistory | None]
 
 Start = Callable[[str, int], Callable[..., Any]]
-"""`start(slot, place)`: a new instance of a plug-in, as a function from the values of its slot to
+"""`start(slot, place)` makes a new instance of a plug-in: a function from the values of its slot to
 its answer."""
 
 
 class Numbers:
     """The number of each message of one replay.
 
-    `recorded` are the messages of the recording, `tokens` their sizes. Messages with the same
-    content share a number.
+    The messages of the recording, `recorded`, have the first numbers, and `tokens` are their sizes.
+    Messages that a strategy writes, `written`, follow. Those with the same content share a number.
     """
 
     def __init__(
@@ -43,10 +43,11 @@ class Numbers:
         number = self._by_message.get(message)
         if number is None:
             content = _content(message)
-            recorded = self._by_step.get(message.step, ())
-            same = (at for at in recorded if _content(self._recorded[at]) == content)
-            number = next(same, None)
-            if number is None:
+            for candidate in self._by_step.get(message.step, ()):
+                if _content(self._recorded[candidate]) == content:
+                    number = candidate
+                    break
+            else:
                 new = len(self._recorded) + len(self.written)
                 number = self._by_content.setdefault(content, new)
                 if number == new:
@@ -60,25 +61,23 @@ class Numbers:
         return grouped((message.step, number) for number, message in enumerate(self._recorded))
 
     def tokens(self, number: int) -> int:
-        """The tokens of a numbered message, framing included."""
+        """The tokens of the message with a number, framing included."""
         size = self._tokens.get(number)
         if size is None:
             size = self._tokens[number] = self._count(self.written[number - len(self._recorded)])
         return size
 
     def count(self, item: Message | str) -> int:
-        """The tokens of a text or a message, in a prompt or not."""
-        known = self._by_message.get(item) if isinstance(item, Message) else None
-        return self._count(item) if known is None else self.tokens(known)
+        """The tokens of a text or a message, which may have no number."""
+        number = self._by_message.get(item) if isinstance(item, Message) else None
+        return self._count(item) if number is None else self.tokens(number)
 
 
 def _content(message: Message) -> Any:
-    """The parts of a message that identify it, except its object."""
-    calls = message.tool_calls and compact_json(
-        [(c.id, c.name, c.arguments) for c in message.tool_calls]
-    )
-    about = message.step, message.kind, message.role, message.call_id, message.non_text
-    return *about, message.reasoning_tokens, calls, message.text
+    """The fields of a message by which two messages count as the same."""
+    calls = [(call.id, call.name, call.arguments) for call in message.tool_calls]
+    origin = message.step, message.kind, message.role, message.call_id, message.non_text
+    return *origin, message.reasoning_tokens, compact_json(calls), message.text
 
 
 class History:
@@ -88,7 +87,7 @@ class History:
         self.messages: list[Message] = []
         self.ids: list[int] = []
         self._numbers = numbers
-        self._sizes: list[int] = []  # the tokens of the first messages, as far as they are counted
+        self._sizes: list[int] = []  # the tokens of the first messages, up to the last one counted
 
     def join(self, message: Message) -> int:
         """Append a message; returns its number."""
@@ -98,10 +97,10 @@ class History:
         return number
 
     def replace_with(self, messages: list[Message]) -> None:
-        """Replace the messages by others."""
-        same = shared_length(self.messages, messages)
-        del self._sizes[same:]
-        self.ids[same:] = map(self._numbers.of, messages[same:])
+        """Replace the messages; what was counted of the unchanged first ones stays."""
+        unchanged = shared_length(self.messages, messages)
+        del self._sizes[unchanged:]
+        self.ids[unchanged:] = map(self._numbers.of, messages[unchanged:])
         self.messages = messages
 
     def tokens(self) -> int:
@@ -111,8 +110,8 @@ class History:
 
 
 class Thread:
-    """One thread: its history as the model sees it, which the compactor rewrites before each call,
-    and `recording`, the untruncated one.
+    """One thread of a conversation: the history that the model sees, which the compactor rewrites
+    before each call, and `recording`, the untruncated history.
 
     With `per_call` the compactor gets the full history, and its answer is only the next prompt.
     Without a compactor the recorded resets are repeated. `framing` are the tokens of an empty
@@ -132,27 +131,27 @@ class Thread:
         self._name, self._numbers, self._compact = name, numbers, compact
         self._framing, self._max_tokens = framing, max_tokens
         self._shown = History(numbers)
-        self._given = History(numbers) if per_call else self._shown  # to the compactor
-        self._seen = 0  # the messages that the compactor was given before
-        self._last: list[int] = []  # the prompt before
+        self._full = History(numbers) if per_call else self._shown  # what the compactor gets
+        self._known = 0  # how many messages the compactor got at the last call
+        self._last_prompt: list[int] = []
         self._tools, self._tools_changed = 0, False
         self.recording: list[Message] = []
-        self.changes: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
+        self.changes: list[ContextReset | ContextEdit] = []  # those recorded since the last prompt
 
     @property
     def messages(self) -> list[Message]:
-        """The history as the model sees it."""
+        """The history that the model sees."""
         return self._shown.messages
 
     def join(self, message: Message, recorded: Message) -> int:
         """Append a message; returns its number. `recorded` is the untruncated message."""
         self.recording.append(recorded)
-        if self._given is not self._shown:
-            self._given.join(message)
+        if self._full is not self._shown:
+            self._full.join(message)
         return self._shown.join(message)
 
     def change_tools(self, tokens: int) -> None:
-        """Put other tool definitions, of some tokens, into the prompts from here on."""
+        """Put new tool definitions with this number of tokens into all later prompts."""
         self._tools, self._tools_changed = tokens, True
 
     def call(self, step: int) -> tuple[Call, NewHistory | None]:
@@ -160,28 +159,28 @@ class Thread:
         answer = None if self._compact is None else self._compact(self._window(step))
         if answer is not None:
             self._shown.replace_with(list(answer.messages))
-        elif self._given is not self._shown:
-            self._shown.replace_with(list(self._given.messages))
+        elif self._full is not self._shown:
+            self._shown.replace_with(list(self._full.messages))
         elif self._compact is None and self.changes:
             history = functools.reduce(after_change, self.changes, self._shown.messages)
             self._shown.replace_with(history)
-        keep, prompt = shared_length(self._last, self._shown.ids), [*self._shown.ids]
-        commands = answer.commands if answer else None
-        tail = tuple(prompt[keep:])
+        prompt = [*self._shown.ids]
+        keep = shared_length(self._last_prompt, prompt)
+        tail, commands = tuple(prompt[keep:]), answer.commands if answer else None
         call = Call(step, self._name, keep, tail, self._tools, self._tools_changed, commands)
-        self._last, self._seen = prompt, len(self._given.messages)
+        self._last_prompt, self._known = prompt, len(self._full.messages)
         self._tools_changed = False
         self.changes.clear()
         return call, answer
 
     def _window(self, step: int) -> Window:
-        """The window to give the compactor before a turn."""
-        history = self._given
+        """The window that the compactor gets before a turn."""
+        history = self._full
         return Window(
             step=step,
             thread=self._name,
             messages=list(history.messages),
-            added=history.messages[self._seen :],
+            added=history.messages[self._known :],
             tokens=self._framing + self._tools + history.tokens(),
             max_tokens=self._max_tokens,
             count=self._numbers.count,
@@ -189,7 +188,7 @@ class Thread:
 
 
 class Threads(dict[str, Thread]):
-    """The threads of a replay by name; each begins when it is asked for."""
+    """The threads of a replay by name; each begins at its first use."""
 
     def __init__(self, begin: Callable[[str], Thread]) -> None:
         self._begin = begin
@@ -199,14 +198,14 @@ class Threads(dict[str, Thread]):
         return thread
 
 
-# ---------------------------------------------------------------- beside the answers
+# ---------------------------------------------------------------- costs and failures
 
 
 class Ledger:
     """The model calls and the offloaded values of a strategy during one replay.
 
-    `step` is the index of the last replayed step, -1 before the first. With `is_free` nothing is
-    entered: the untruncated side is being judged, for the comparison alone.
+    `step` is the index of the last replayed step, -1 before the first. While `is_free`, nothing is
+    entered: the untruncated side is being judged, which no agent would pay for.
     """
 
     def __init__(self, numbers: Numbers) -> None:
@@ -214,7 +213,7 @@ class Ledger:
         self.step, self.is_free = -1, False
         self.calls: list[WriterCall] = []
         self.handles: list[Resolved] = []
-        self._offloaded: dict[str, tuple[str, Any]] = {}  # by handle the text and the value
+        self._offloaded: dict[str, tuple[str, Any]] = {}  # the text and the value of each handle
 
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a model call that the strategy itself made."""
@@ -225,13 +224,13 @@ class Ledger:
             self.calls.append(call)
 
     def charge_summaries(self, summaries: Iterable[Written]) -> None:
-        """Charge summaries as if the run's model wrote them, unless a call was made for them."""
+        """Charge summaries as if the run's model wrote them, unless the strategy made a call."""
         if self.calls and self.calls[-1].step == self.step:
             return
         count = self.numbers.count
-        for one in summaries:  # a model is not sent its own reasoning
-            read = sum(count(message) - message.reasoning_tokens for message in one.read)
-            self.charge(read, count(one.text), None)
+        for summary in summaries:  # a model is not sent its own reasoning
+            read = sum(count(message) - message.reasoning_tokens for message in summary.read)
+            self.charge(read, count(summary.text), None)
 
     def offload(self, handle: str, value: Any) -> None:
         """Let a handle stand for a value from this step on."""
