@@ -1,7 +1,7 @@
-"""The forms in which a slot passes its value to a user's function.
+"""The forms in which a slot passes its value to a user's function, such as a text or a mapping.
 
 The annotation of the first parameter names the form, or `form=` in the spec (`f.form` on the
-function), else it is the slot's default. Names of parameters have no meaning.
+function); otherwise it is the slot's default. The names of parameters have no meaning.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from .messages import OpenAIMessages
 
 
-class Given:
-    """The values of a slot for one function: `values` are those of this call, `records` those that
-    an evaluator was given in this run so far."""
+class Inputs:
+    """The values that a slot gives one function: `values` in this call, `records` to an evaluator
+    in this run so far."""
 
     def __init__(self, form: str = "") -> None:
         self._form = form
         self.values: tuple[Any, ...] = ()
         self.records: list[Record] = []
-        self.is_chat = False  # whether messages of it were asked for in this call
+        self.gave_messages = False  # whether this call's arguments were made by `messages()`
 
-    def next(self, kind: str, values: tuple[Any, ...]) -> None:
-        """Begin a call."""
-        self.values, self.is_chat = values, False
+    def begin_call(self, kind: str, values: tuple[Any, ...]) -> None:
+        """Take the values of the next call."""
+        self.values, self.gave_messages = values, False
         if kind == "evaluator":
             self.records.append(values[0])
 
     @functools.cached_property
     def chat(self) -> OpenAIMessages:
-        """The history as messages of the interface that the form names, else of OpenAI's."""
+        """The converter of messages for the form's interface; OpenAI's if it names none."""
         return chat_of(self._form)
 
     @property
@@ -52,8 +52,8 @@ class Given:
         return self.values[0]
 
     def messages(self) -> list[Any]:
-        """The history of this call as messages of an interface."""
-        self.is_chat = True
+        """The history of this call as messages of the form's interface."""
+        self.gave_messages = True
         first = self.first
         return self.chat.show(first.messages if isinstance(first, Window) else first["prompt"])
 
@@ -64,9 +64,9 @@ class Given:
 
 
 def chat_of(form: str) -> OpenAIMessages:
-    """Messages of the interface that a form names, else of OpenAI's. Raises SpecError where its
-    library is missing."""
-    from .libraries import INTERFACES  # whose readers take long to import
+    """A new converter of messages for a form's interface; OpenAI's if the form names none. Raises
+    SpecError if a library is missing."""
+    from .libraries import INTERFACES  # imports readers, which takes long
 
     return INTERFACES.get(form, INTERFACES["openai"])()
 
@@ -75,7 +75,7 @@ def chat_of(form: str) -> OpenAIMessages:
 
 
 class Lookup(dict[str, Any]):
-    """A mapping that answers more keys than it lists; `find` returns their values.
+    """A mapping that also answers keys that it does not list; `find` returns their values.
 
     >>> given = ToolResult(index=0, call_id="c", function="f", data={"structuredOutput": [1]})
     >>> raw = raw_mapping(given)
@@ -101,9 +101,9 @@ class Lookup(dict[str, Any]):
 
 
 def raw_mapping(result: ToolResult) -> dict[str, Any]:
-    """A result as the recorded mapping; a plain text as document 000's script result.
+    """A result as the recorded mapping; a plain text as the script result of document 000.
 
-    A key is also found by its other spelling, `structured_output` or `structuredOutput`.
+    A key is also found by its other spelling: `structured_output` and `structuredOutput`.
 
     >>> raw_mapping(ToolResult(index=0, call_id="c", function="f", seen="done"))["output"]
     'done'
@@ -117,12 +117,12 @@ def raw_mapping(result: ToolResult) -> dict[str, Any]:
     }
     listed = result.data if isinstance(result.data, Mapping) else script
 
-    def spelled_otherwise(key: str) -> Any:
+    def in_other_spelling(key: str) -> Any:
         snake = re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
         camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
         return listed[camel if "_" in key else snake]
 
-    return Lookup(listed, spelled_otherwise)
+    return Lookup(listed, in_other_spelling)
 
 
 def execution_mapping(record: Record) -> dict[str, Any]:
@@ -139,67 +139,67 @@ def execution_mapping(record: Record) -> dict[str, Any]:
     }
 
 
-def _step(given: Given) -> dict[str, Any]:
-    """The step of a plan of document 004 that was executed."""
-    return {"function_name": given.first.function, "parameters": given.first.arguments}
+def _step(inputs: Inputs) -> dict[str, Any]:
+    """The executed step, as in a plan of document 004."""
+    return {"function_name": inputs.first.function, "parameters": inputs.first.arguments}
 
 
-def _evaluations(given: Given) -> list[Any]:
+def _evaluations(inputs: Inputs) -> list[Any]:
     """The evaluations before this one."""
-    return list(given.values[1])
+    return list(inputs.values[1])
 
 
-def _execution_state(given: Given) -> dict[str, Any]:
+def _execution_state(inputs: Inputs) -> dict[str, Any]:
     """The state of document 004 at an evaluation."""
     return {
-        "execution_history": [execution_mapping(item) for item in given.records],
-        "current_step_index": len(given.records),
-        "step_evaluation_history": _evaluations(given),
+        "execution_history": [execution_mapping(item) for item in inputs.records],
+        "current_step_index": len(inputs.records),
+        "step_evaluation_history": _evaluations(inputs),
     }
 
 
 # ---------------------------------------------------------------- forms
 
-Argument = Callable[[Given], Any]
-"""A function that builds an argument from the values of a slot."""
+Argument = Callable[[Inputs], Any]
+"""A function that builds an argument of a user's function from the values of a slot."""
 
 
 _RESULT: dict[str, Argument] = {
-    "ToolResult": lambda given: given.first,
-    "str": lambda given: given.first.text,
-    "dict": lambda given: raw_mapping(given.first),
-    "value": lambda given: given.first.value,
+    "ToolResult": lambda inputs: inputs.first,
+    "str": lambda inputs: inputs.first.text,
+    "dict": lambda inputs: raw_mapping(inputs.first),
+    "value": lambda inputs: inputs.first.value,
 }
-_OF_MESSAGES = dict.fromkeys(("openai", "langchain", "anthropic"), Given.messages)
+_OF_MESSAGES = dict.fromkeys(("openai", "langchain", "anthropic"), Inputs.messages)
 FORMS: dict[str, dict[str, Argument]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
     "compactor": {
         **_OF_MESSAGES,
-        "Window": lambda given: given.first,
-        "Message": lambda given: list(given.first.messages),
+        "Window": lambda inputs: inputs.first,
+        "Message": lambda inputs: list(inputs.first.messages),
     },
     "evaluator": {
-        "Record": lambda given: given.first,
-        "dict": lambda given: {**execution_mapping(given.first), "step": _step(given)},
+        "Record": lambda inputs: inputs.first,
+        "dict": lambda inputs: {**execution_mapping(inputs.first), "step": _step(inputs)},
         "state": _execution_state,
     },
-    "router": {"state": Given.state, **_OF_MESSAGES},
-    "consumer": {"Execution": lambda given: given.first},
+    "router": {"state": Inputs.state, **_OF_MESSAGES},
+    "consumer": {"Execution": lambda inputs: inputs.first},
 }
-"""The forms of each slot by name, its default first, each with the argument that it is."""
+"""For each slot its forms by name, the default first, each with the argument that it passes."""
 
 _STORE_004: tuple[Argument, ...] = (
     _step,
     _RESULT["value"],
-    lambda given: given.first.success,
-    lambda given: given.first.function,
+    lambda inputs: inputs.first.success,
+    lambda inputs: inputs.first.function,
 )
-"""The parameters of document 004's store: step, result, success, name of the function."""
+"""The arguments of document 004's store: step, result, success, name of the function."""
 
 
 class Form(NamedTuple):
-    """The form of one function: its name, and its arguments."""
+    """The form of one function: its name, and how its arguments are built."""
 
     name: str
     arguments: tuple[Argument, ...]
@@ -219,28 +219,28 @@ def with_form(plugin: Plugin) -> Plugin:
     return replace(plugin, meta={**plugin.meta, "form": form})
 
 
-def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> Form:
+def form_of(kind: str, function: Callable[..., Any], name: str, declared_form: Any = None) -> Form:
     """The form of a function in a slot.
 
-    A function gets one value. A store with three or four parameters gets those of document 004; an
-    evaluator with two also gets the earlier evaluations or, as a mapping, the state of document
-    004. `written` is the form in the spec. Raises SpecError for an unknown form, and for more
-    parameters than the slot has values.
+    A function gets one value. A store with three or four parameters gets those of document 004. An
+    evaluator's second parameter is the list of earlier evaluations or, if it is annotated as a
+    mapping, the state of document 004. `declared_form` is the form in the spec. Raises SpecError for
+    an unknown form, and for more parameters than the slot has values.
 
     >>> def short(text: str, chars: int = 300): ...
     >>> form_of("summarizer", short, "short").name, form_of("compactor", len, "len").name
     ('str', 'openai')
     """
     known, declared, what = FORMS[kind], declared_parameters(function), f"{kind} {name!r}"
-    named = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD
-    by_position = [item for item in declared or () if item.kind not in named]
+    by_name = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD
+    by_position = [item for item in declared or () if item.kind not in by_name]
     if declared is not None and not by_position:
         raise SpecError(
             f"{what}: it takes nothing, and a slot gives one value — give it a parameter"
         )
     parameters = [item for item in by_position if item.kind is not item.VAR_POSITIONAL]
     annotated = _form_named(kind, parameters[0].annotation) if parameters else None
-    form = written or annotated or next(iter(known))
+    form = declared_form or annotated or next(iter(known))
     if not isinstance(form, str) or form not in known:
         adapters = "for messages of a library write an adapter, as docs/examples/libraries shows"
         raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}; {adapters}")
@@ -261,13 +261,13 @@ _INTERFACE = re.compile(
     r"\b(?:(?P<langchain>langchain_core\.|BaseMessage\b|AnyMessage\b)"
     r"|(?P<anthropic>anthropic\.|MessageParam\b))"
 )
-"""Finds the interface of the classes in a list's annotation, whose library is not imported here."""
+"""The interface of the classes in a list's annotation, by their names: it need not be installed."""
 
 _BY_NAME = {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}
 
 
 def _form_named(kind: str, annotation: Any) -> str | None:
-    """The form that an annotation names in a slot; None if it names none."""
+    """The form in a slot that an annotation names, or None."""
     forms = {_form_of_type(FORMS[kind], item) for item in _alternatives(annotation)}
     if forms == {"openai"}:
         named = _INTERFACE.search(str(annotation))
@@ -278,7 +278,7 @@ def _form_named(kind: str, annotation: Any) -> str | None:
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """Yield the types of which a value may be, without None."""
+    """Yield the types that an annotation allows, without None: of `str | None` the `str`."""
     origin = typing.get_origin(annotation)
     if isinstance(annotation, str):  # a name that exists for the type checker alone
         outer = annotation.partition("[")[0].rpartition(".")[2].lower()
@@ -294,8 +294,8 @@ def _alternatives(annotation: Any) -> Iterator[Any]:
 
 
 def _form_of_type(known: Mapping[str, Argument], annotation: Any) -> str | None:
-    """The form for a type; None if it names none. A type of the bench is the form of its name,
-    whether known or not."""
+    """The form that a type names, or None. A type of the bench names the form with its own name,
+    which the slot may not have."""
     plain, parts = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
     if not isinstance(plain, type) or plain is inspect.Parameter.empty:
         return None
@@ -310,4 +310,4 @@ def _form_of_type(known: Mapping[str, Argument], annotation: Any) -> str | None:
         return None
     if Message in parts:
         return "Message"
-    return next((form for form in ("openai", "value") if form in known), None)
+    return "openai" if "openai" in known else "value" if "value" in known else None

@@ -1,4 +1,5 @@
-"""The call of one plug-in in a slot: its arguments, its answer as the value of the slot."""
+"""Calls of a plug-in in a slot: the values of the slot become its arguments, and its answer becomes
+the value that the slot expects."""
 
 from __future__ import annotations
 
@@ -13,48 +14,48 @@ from ...plugins.registry import Plugin
 from ...plugins.spec import COMMAND
 from ..offloading import offload
 from ..slots import Execution, NewHistory, untruncated_record
-from .forms import FORMS, Form, Given, execution_mapping
+from .forms import FORMS, Form, Inputs, execution_mapping
 from .plain import plain_data
 
 Route = tuple[str, dict[str, Any]]
-"""A route, and its detail."""
+"""A route's name, and details about it."""
 
 
 class SlotFunction:
-    """A function from the values of a slot to the answer of a new instance of a plug-in.
+    """A new instance of a plug-in, called with the values of its slot.
 
-    A user's function gets the values in its form, a program as JSON. Their answers are read by
-    `_READ`.
+    A user's function gets them in its form, a program as JSON, and a plug-in of the bench as they
+    are. `_READ` reads the answer.
     """
 
     def __init__(self, plugin: Plugin) -> None:
         form = plugin.meta.get("form")
-        self._plugin, self._given = plugin, Given(form.name if isinstance(form, Form) else "")
+        self._plugin, self._inputs = plugin, Inputs(form.name if isinstance(form, Form) else "")
         self._is_program = plugin.spec.target == COMMAND
         self._instance, self._call = plugin.start()
 
     def __call__(self, *values: Any) -> Any:
         plugin = self._plugin
-        self._given.next(plugin.kind, values)
+        self._inputs.begin_call(plugin.kind, values)
         if self._is_program:
-            answer = _of_program(self._instance, plugin.kind, self._given)
+            answer = _of_program(self._instance, plugin.kind, self._inputs)
         elif plugin.is_user:
-            answer = _of_function(self._call, plugin.kind, plugin.meta["form"], self._given)
+            answer = _of_function(self._call, plugin.kind, plugin.meta["form"], self._inputs)
         else:
             answer = self._call(*values)
         if plugin.has_user_code and plugin.kind != "compactor" and not isinstance(answer, Record):
             answer = plain_data(answer)
-        return _READ[plugin.kind](answer, self._given)
+        return _READ[plugin.kind](answer, self._inputs)
 
 
-def _of_function(call: Callable[..., Any], kind: str, form: Form, given: Given) -> Any:
-    """A function's answer. An error about its arguments gets a note that lists the other forms."""
-    arguments = [argument(given) for argument in form.arguments]
+def _of_function(call: Callable[..., Any], kind: str, form: Form, inputs: Inputs) -> Any:
+    """A function's answer. An error about its arguments gets a note with the other forms."""
+    arguments = [argument(inputs) for argument in form.arguments]
     try:
         return awaited(call(*arguments))
     except (AttributeError, TypeError) as error:
         lists = (argument for argument in arguments if isinstance(argument, list))
-        types = {type(value).__name__ for value in itertools.chain(arguments, *lists)}
+        types = {type(item).__name__ for item in itertools.chain(arguments, *lists)}
         if any(name in str(error) for name in types):
             others = ", ".join(name for name in FORMS[kind] if name != form.name)
             error.add_note(f"it got form={form.name}; other forms: {others}")
@@ -62,7 +63,7 @@ def _of_function(call: Callable[..., Any], kind: str, form: Form, given: Given) 
 
 
 def awaited(answer: Any) -> Any:
-    """The value of an answer, awaited if it is awaitable.
+    """The answer of a function, awaited if it is awaitable.
 
     >>> async def answer() -> int:
     ...     return 1
@@ -71,7 +72,7 @@ def awaited(answer: Any) -> Any:
     """
     if not hasattr(type(answer), "__await__"):
         return answer
-    import asyncio  # costs as much memory as all else here, and each replay forks
+    import asyncio  # takes as much memory as all else here, and each replay forks
 
     async def wait() -> Any:
         return await answer
@@ -82,25 +83,25 @@ def awaited(answer: Any) -> Any:
 # ---------------------------------------------------------------- programs
 
 
-def _of_program(program: Any, kind: str, given: Given) -> Any:
-    """A program's answer; the values of its handles are offloaded."""
-    answer = program.ask({"slot": kind, **_request(kind, given)})
+def _of_program(program: Any, kind: str, inputs: Inputs) -> Any:
+    """A program's answer; the values that it returned by handle are offloaded."""
+    answer = program.ask({"slot": kind, **_request(kind, inputs)})
     for name, value in program.handles.items():
         offload(name, value)
     return answer
 
 
-def _request(kind: str, given: Given) -> dict[str, Any]:
+def _request(kind: str, inputs: Inputs) -> dict[str, Any]:
     """The request to a program, with the values of a slot."""
-    first = given.first
+    first = inputs.first
     if kind == "compactor":
         names = ("step", "thread", "tokens", "max_tokens")
-        about = {name: getattr(first, name) for name in names}
-        return {"messages": given.messages(), **about}
+        fields = {name: getattr(first, name) for name in names}
+        return {"messages": inputs.messages(), **fields}
     if kind == "evaluator":
-        return {"record": execution_mapping(first), "history": given.values[1]}
+        return {"record": execution_mapping(first), "history": inputs.values[1]}
     if kind == "router":
-        state = given.state().items()
+        state = inputs.state().items()
         return {"state": {key: value for key, value in state if key != "prompt"}}
     if isinstance(first, Execution):
         return {"result": _result(first.result), "summary": first.summary}
@@ -115,7 +116,7 @@ def _result(result: ToolResult) -> dict[str, Any]:
 # ---------------------------------------------------------------- answers
 
 
-def record_of(answer: Any, given: ToolResult) -> Record:
+def record_of(answer: Any, stored: ToolResult) -> Record:
     """A store's answer as a record: a Record as it is, any other value in a new record.
 
     A mapping with document 004's keys (`result_type`, `result`, `result_summary`) is read as a
@@ -128,55 +129,54 @@ def record_of(answer: Any, given: ToolResult) -> Record:
     """
     if isinstance(answer, Record):
         return answer
-    record, value = untruncated_record(given), answer
-    match value:
+    record = untruncated_record(stored)
+    match answer:
         case {
             "result_type": "structured" | "visualization" | "text" as kind,
-            "result": kept,
+            "result": value,
             "result_summary": str(summary),
         }:
-            return msgspec.structs.replace(record, value=kept, result_type=kind, summary=summary)
-    kind = "structured" if isinstance(value, dict | list) else "text"
-    return msgspec.structs.replace(record, value=value, result_type=kind)
+            return msgspec.structs.replace(record, value=value, result_type=kind, summary=summary)
+    kind = "structured" if isinstance(answer, dict | list) else "text"
+    return msgspec.structs.replace(record, value=answer, result_type=kind)
 
 
-def _reply_of(answer: Any, given: Given) -> Any:
+def _reply_of(answer: Any, inputs: Inputs) -> Any:
     """A consumer's answer as a Reply; it may be a mapping of a Reply's fields."""
     return {"path": "function", **answer} if isinstance(answer, Mapping) else answer
 
 
-def _findings_of(answer: Any, given: Given) -> Any:
-    """The findings in an evaluator's answer, a mapping or None; the last ones in a state of
+def _findings_of(answer: Any, inputs: Inputs) -> Any:
+    """An evaluator's findings: its answer, or the last evaluation in an answer that is a state of
     document 004."""
     return answer.get("last_step_evaluation", answer) if isinstance(answer, Mapping) else answer
 
 
-def _decision_of(answer: Any, given: Given) -> Any:
-    """A router's answer, a route or (route, detail), as (route, detail); None if it does not decide
-    here."""
+def _decision_of(answer: Any, inputs: Inputs) -> Any:
+    """A router's answer as (route, detail); a route alone has no detail, and None stays."""
     return (answer, {}) if isinstance(answer, str) else answer
 
 
-def _history_of(answer: Any, given: Given) -> NewHistory | None:
-    """A compactor's answer as a NewHistory; it may be messages, ours or those of the interface that
-    it was given, else OpenAI's. Raises StrategyError."""
+def _history_of(answer: Any, inputs: Inputs) -> NewHistory | None:
+    """A compactor's answer as a NewHistory. It may be a list of `Message`, or of messages of the
+    interface that the function was given, else OpenAI's. Raises StrategyError for anything else."""
     if isinstance(answer, NewHistory):
         return answer
-    if not given.is_chat:
+    if not inputs.gave_messages:
         if answer is None:
             return None
         if isinstance(answer, list | tuple) and (not answer or isinstance(answer[0], Message)):
             return NewHistory(answer)
-        given.messages()
-    return NewHistory(given.chat.back(answer))
+        inputs.messages()
+    return NewHistory(inputs.chat.back(answer))
 
 
-_READ: dict[str, Callable[[Any, Given], Any]] = {
-    "summarizer": lambda answer, given: answer,
-    "store": lambda answer, given: record_of(answer, given.first),
+_READ: dict[str, Callable[[Any, Inputs], Any]] = {
+    "summarizer": lambda answer, inputs: answer,
+    "store": lambda answer, inputs: record_of(answer, inputs.first),
     "consumer": _reply_of,
     "evaluator": _findings_of,
     "router": _decision_of,
     "compactor": _history_of,
 }
-"""For each kind of plug-in the function from an answer and its input to the value of the slot."""
+"""For each kind of plug-in the function that reads its answer to some inputs."""

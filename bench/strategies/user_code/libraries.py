@@ -16,7 +16,7 @@ from .messages import OpenAIMessages, messages_in, openai_message, own_calls, ro
 
 
 def _mapping_of(call: ToolCall) -> dict[str, Any]:
-    """A call's arguments as the mapping that both interfaces ask for."""
+    """A call's arguments as a mapping, which both interfaces ask for."""
     if isinstance(call.arguments, dict):
         return call.arguments
     return {} if call.arguments is None else {"arguments": call.arguments}
@@ -35,9 +35,9 @@ class LangChainMessages(OpenAIMessages):
         except ImportError:
             what = "a function that asks for LangChain's messages needs langchain-core"
             raise SpecError(f"{what} — pip install langchain-core") from None
-        self._converted = library.convert_to_messages
-        self._converted_back = library.convert_to_openai_messages
-        self._converted([])  # imports more, here and not in the fork of each replay
+        self._to_langchain = library.convert_to_messages
+        self._to_openai = library.convert_to_openai_messages
+        self._to_langchain([])  # imports more, here and not in the fork of each replay
 
     def write(self, message: Message) -> Any:
         calls = (
@@ -45,16 +45,16 @@ class LangChainMessages(OpenAIMessages):
             for call in message.tool_calls
         )
         chat = openai_message(msgspec.structs.replace(message, tool_calls=tuple(calls)))
-        (item,) = self._converted([chat])
+        (item,) = self._to_langchain([chat])
         return item
 
     def read(self, item: Any) -> list[Message]:
-        return messages_in(self._converted_back(item) if hasattr(item, "model_dump") else item)
+        return messages_in(self._to_openai(item) if hasattr(item, "model_dump") else item)
 
 
 class AnthropicMessages(OpenAIMessages):
     """User and assistant messages with `text`, `tool_use` and `tool_result` blocks, each result in
-    a message of its own. The system prompt is beside the list, so it stays.
+    its own message. The system prompt is not in Anthropic's list, so it stays as it is.
 
     Source: Anthropic API reference, "Messages" (content blocks, tool use)
 
@@ -80,11 +80,11 @@ class AnthropicMessages(OpenAIMessages):
         if not calls:
             return {"role": "user" if role == "system" else role, "content": message.text}
         text = [{"type": "text", "text": message.text}] if message.text else []
-        used = [
+        blocks = [
             {"type": "tool_use", "id": call.id, "name": call.name, "input": _mapping_of(call)}
             for call in calls
         ]
-        return {"role": role, "content": [*text, *used]}
+        return {"role": role, "content": [*text, *blocks]}
 
 
 INTERFACES: dict[str, type[OpenAIMessages]] = {
@@ -92,4 +92,4 @@ INTERFACES: dict[str, type[OpenAIMessages]] = {
     "langchain": LangChainMessages,
     "anthropic": AnthropicMessages,
 }
-"""The interfaces by the name of their form."""
+"""The converters of messages by the name of their form."""

@@ -1,4 +1,5 @@
-"""The child's side of strategies with user code: they are loaded, and described as data."""
+"""The child's side of strategies with user code: it loads them, describes them as data, and answers
+the requests of replays. `sandboxed` is the other side."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class Place(msgspec.Struct, frozen=True):
-    """The place of a strategy's files: `base` is the folder that paths start from, `hidden` are
-    the real paths of files that its code may not read.
+    """The place of a strategy's files: `base` is the folder where relative paths start, `hidden`
+    are the real paths of files that its code may not read.
 
-    `top` is the top of a repository, and `revision_files` a folder with its files at an earlier
-    revision: imports from the repository are then redirected there.
+    `top` is the root of a repository, and `revision_files` a folder with its files at an earlier
+    revision, to which imports from the repository are redirected.
     """
 
     base: Path = Path()
@@ -34,8 +35,8 @@ class Place(msgspec.Struct, frozen=True):
     hidden: tuple[str, ...] = ()
 
     def at_revision(self, path: str) -> str:
-        """A path of the repository as a path at the revision; any other path as it is, such as one
-        in an environment that lies in the repository."""
+        """A path of the repository as a path at the revision. Any other path stays, and so does one
+        of an installed package, such as in a `.venv` in the repository."""
         here = Path(path).resolve()
         if self.top is None or self.revision_files is None or not here.is_relative_to(self.top):
             return path
@@ -48,7 +49,7 @@ class Place(msgspec.Struct, frozen=True):
         if self.revision_files is None:
             return
         import_from(self.at_revision)
-        if "PYTHONPATH" in os.environ:  # for programs that are started
+        if "PYTHONPATH" in os.environ:  # for the programs that user code starts
             folders = os.environ["PYTHONPATH"].split(os.pathsep)
             os.environ["PYTHONPATH"] = os.pathsep.join(map(self.at_revision, folders))
         here = self.at_revision(os.getcwd())
@@ -57,17 +58,19 @@ class Place(msgspec.Struct, frozen=True):
 
 
 DESCRIBE = -1
-"""In place of the number of a strategy: a session that describes all of them."""
+"""The number of the session that describes all strategies, in place of the number of one."""
 
 
 EACH_REPLAY, ITS_MESSAGES = "bench.replayer.border", "bench.strategies.user_code.libraries"
-"""The modules that each replay needs, and one with compactors or routers: imported here once, not
-in each fork."""
+"""The modules that each replay needs, and one with compactors or routers: the child imports them
+once, before it forks."""
 
 
 def load(declared: Sequence[bytes], place: Place, modules: Sequence[str]) -> Callable[..., bytes]:
-    """The function that answers the requests of each replay, from the pickled declarations of some
-    strategies, which are loaded in this process after the modules that they need."""
+    """The function that answers the requests of each replay.
+
+    Imports the modules first, and then the strategies of the pickled declarations.
+    """
     border, *_ = map(importlib.import_module, modules)
     place.settle()
     strategies: list[Strategy | BaseException] = []
@@ -87,8 +90,8 @@ def load(declared: Sequence[bytes], place: Place, modules: Sequence[str]) -> Cal
     def answer(link: Link, number: int, *request: Any) -> bytes:
         """The answer of the strategy with a number, or the descriptions of all."""
         if number == DESCRIBE:
-            each, files = [*map(_description, strategies)], sorted({*_imported_files()})
-            return msgspec.json.encode(Descriptions(each, files))
+            described, files = [*map(_description, strategies)], sorted({*_imported_files()})
+            return msgspec.json.encode(Descriptions(described, files))
         body: bytes = plugins[number].answer(link.count, *request)
         return body
 
@@ -96,11 +99,8 @@ def load(declared: Sequence[bytes], place: Place, modules: Sequence[str]) -> Cal
 
 
 class Description(msgspec.Struct, frozen=True):
-    """The description of a strategy in a child: by slot the name of each plug-in and the attributes
-    that a replay asks for; or the error.
-
-    `is_broken` is True for a LoadError.
-    """
+    """A strategy in a child: for each slot the names of its plug-ins, with the attributes that a
+    replay asks for. Or the error of loading it, where `is_broken` is True for a LoadError."""
 
     plugins: dict[str, list[tuple[str, dict[str, str]]]] = {}
     error: str = ""
@@ -108,8 +108,7 @@ class Description(msgspec.Struct, frozen=True):
 
 
 class Descriptions(msgspec.Struct, frozen=True):
-    """The descriptions of a child's strategies, and the files of user code that it has imported, as
-    real paths."""
+    """A child's strategies, and the real paths of the user code's files that it has imported."""
 
     strategies: list[Description]
     files: list[str]
@@ -122,14 +121,14 @@ def _imported_files() -> Iterator[str]:
             yield os.path.realpath(file)
 
 
-def _description(one: Strategy | BaseException) -> Description:
+def _description(loaded: Strategy | BaseException) -> Description:
     """The description of a strategy, or of the error of loading it."""
-    if isinstance(one, BenchError):
-        return Description(error=one_line(one), is_broken=isinstance(one, LoadError))
-    if isinstance(one, BaseException):
-        raise one
+    if isinstance(loaded, BenchError):
+        return Description(error=one_line(loaded), is_broken=isinstance(loaded, LoadError))
+    if isinstance(loaded, BaseException):
+        raise loaded
     plugins = {
-        slot: [(plugin.name, plugin.declared) for plugin in each]
-        for slot, each in one.plugins.items()
+        slot: [(plugin.name, plugin.declared) for plugin in in_slot]
+        for slot, in_slot in loaded.plugins.items()
     }
     return Description(plugins)

@@ -1,4 +1,4 @@
-"""Conversion of a strategy's answers to plain data."""
+"""Conversion of the answers of user code to plain data, which the process boundary can pass."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _encoded = json.JSONEncoder(check_circular=False).encode
 
 
 def plain_data(value: Any) -> Any:
-    """An answer in the types of JSON: exact str, int, float, bool, None, dict with texts as keys,
-    list.
+    """An answer in the types of JSON, not of their subclasses; a dict has texts as keys.
 
-    Other values that JSON can represent (a date, a dataclass, a pydantic model, a set, a path, a
-    number of numpy) are converted. Raises StrategyError for bytes and any other object, and what
-    the code of an object raises.
+    Values that JSON can represent (a date, a dataclass, a pydantic model, a set, a path, a number
+    of numpy) are converted. Raises StrategyError for bytes and any other object. Errors of the
+    object's own code are raised as they are.
 
     >>> plain_data({1: (1, {2}), "at": PurePath("a/b")})
     {'1': [1, [2]], 'at': 'a/b'}
@@ -45,14 +44,13 @@ def plain_data(value: Any) -> Any:
 
 
 def encoded(data: Any) -> bytes:
-    """Structs of plain data as JSON."""
+    """A struct or other plain data as JSON."""
     data = data if type(data) is str else msgspec.to_builtins(data, enc_hook=_plain)
     return _encoded(data).encode("ascii")
 
 
 def _plain(value: Any) -> Any:
-    """The plain data of a subclass of a plain type, a mapping, a pydantic model or a numpy
-    value."""
+    """The plain value of a subclass, a path, a mapping, a pydantic model or a numpy value."""
     for kind, exact in _EXACT:
         if isinstance(value, kind):
             return exact(value)

@@ -1,4 +1,4 @@
-"""Strategies with user code, each with the child process that imports it."""
+"""Loading of strategies: those with user code get a child process, in which `loaded` imports it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
 
 
 def load_strategies(
-    given: Sequence[Declaration],
+    declared: Sequence[Declaration],
     place: Place | None = None,
     *,
     debug: bool = False,
@@ -35,35 +35,36 @@ def load_strategies(
 ) -> list[Strategy]:
     """The strategies of some declarations.
 
-    Strategies with user code run in a child process, shared by those with the same files. One whose
-    file raises when it is imported, ends the process or hangs, is broken. A function that cannot be
-    sent to a child runs in this process, and `in_process_reason` says why; with `debug` every
-    function does. Raises SpecError for a spec that names nothing or does not fit; if `tolerant`
-    such a strategy is broken instead.
+    Strategies with user code run in a child process, which those with the same files share. A
+    strategy is broken if its file raises when it is imported, ends the process, or hangs. Functions
+    that cannot be sent to a child run in this process, and `in_process_reason` says why; with
+    `debug` all functions do. Raises SpecError for a spec that names nothing or does not fit; if
+    `tolerant`, such a strategy is broken instead.
     """
     place = place or Place()
     strategies: dict[int, Strategy] = {}
     groups: dict[str, list[int]] = {}
-    for number, declared in enumerate(given):
+    for number, declaration in enumerate(declared):
         try:
-            code, reason = _code_in(declared, place.base, debug)
+            code, reason = _code_in(declaration, place.base, debug)
             if code:
                 groups.setdefault(code, []).append(number)
             else:
-                strategy = build_strategy(declared, place.base)
+                strategy = build_strategy(declaration, place.base)
                 strategies[number] = replace(strategy, in_process_reason=reason)
         except SpecError as error:
-            strategies[number] = _broken_strategy(declared, error, tolerant)
+            strategies[number] = _broken_strategy(declaration, error, tolerant)
     for numbers in groups.values():
-        together = _in_child([given[number] for number in numbers], place, tolerant)
-        strategies |= zip(numbers, together, strict=True)
-    return [strategies[number] for number in range(len(given))]
+        group = _in_child([declared[number] for number in numbers], place, tolerant)
+        strategies |= zip(numbers, group, strict=True)
+    return [strategies[number] for number in range(len(declared))]
 
 
 def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
-    """The user code of a strategy that runs in a child process, `""` for none; and the reason why
-    its functions run in this one."""
-    items = [(kind_of(slot), item) for slot, each in declared.slots.items() for item in each]
+    """A strategy's user code that runs in a child process, and the reason why its functions run in
+    this process; `""` for none."""
+    slots = declared.slots.items()
+    items = [(kind_of(slot), item) for slot, in_slot in slots for item in in_slot]
     if debug and not all(isinstance(item, str) for _, item in items):
         return "", "debug=True"
     try:
@@ -79,46 +80,47 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
     return next(filter(None, codes), ""), ""
 
 
-def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
+def _in_child(group: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
-    slots = set().union(*(one.slots for one in given))
+    slots = set().union(*(declared.slots for declared in group))
     modules = (EACH_REPLAY, *((ITS_MESSAGES,) if slots & {"compactor", "routers"} else ()))
-    prepare = functools.partial(load, tuple(map(_sent, given)), place, modules)
+    prepare = functools.partial(load, tuple(map(_sent, group)), place, modules)
     limits = Limits(hidden=place.hidden)
     child, another = Child(prepare, limits), Child(prepare, limits)
-    for each in (child, another):  # side by side
-        each.start()
+    child.start()  # neither waits: both import the code at the same time
+    another.start()
     try:
         with child.session(DESCRIBE) as session:
-            found = msgspec.json.decode(session.ask(), type=Descriptions)
-        if len(found.strategies) != len(given):
+            descriptions = msgspec.json.decode(session.ask(), type=Descriptions)
+        if len(descriptions.strategies) != len(group):
             raise NoAnswer(SPOILT)
     except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
         child.stop()
         another.stop()
-        if len(given) > 1:
-            return [one for each in given for one in _in_child([each], place, tolerant)]
+        if len(group) > 1:
+            return [_in_child([declared], place, tolerant)[0] for declared in group]
         why = error if isinstance(error, NoAnswer) else SPOILT
-        return [_broken_strategy(given[0], why, tolerant)]
+        return [_broken_strategy(group[0], why, tolerant)]
+    files = tuple(descriptions.files)
     strategies: list[Strategy] = []
-    for number, (declared, one) in enumerate(zip(given, found.strategies, strict=True)):
-        if one.error:
-            problem = (LoadError if one.is_broken else SpecError)(one.error)
+    for number, (declared, loaded) in enumerate(zip(group, descriptions.strategies, strict=True)):
+        if loaded.error:
+            problem = (LoadError if loaded.is_broken else SpecError)(loaded.error)
             strategies.append(_broken_strategy(declared, problem, tolerant))
             continue
-        plugins = {
-            slot: tuple(
-                Plugin(kind_of(slot), name, None, meta, is_user=True) for name, meta in each
+        plugins: dict[str, tuple[Plugin, ...]] = {}
+        for slot, described in loaded.plugins.items():
+            kind = kind_of(slot)
+            plugins[slot] = tuple(
+                Plugin(kind, name, None, meta, is_user=True) for name, meta in described
             )
-            for slot, each in one.plugins.items()
-        }
-        sandbox = Sandbox(child, another, number, tuple(found.files))
+        sandbox = Sandbox(child, another, number, files)
         strategies.append(Strategy.of(declared, plugins=plugins, sandbox=sandbox))
     return strategies
 
 
 def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
-    """A strategy that cannot be loaded. An error of its spec is raised, unless `tolerant`."""
+    """A strategy that cannot be loaded, and why. A SpecError is raised instead, unless `tolerant`."""
     if isinstance(problem, LoadError):
         return Strategy.of(declared, broken=str(problem))
     if isinstance(problem, SpecError) and not tolerant:
@@ -127,7 +129,7 @@ def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> 
 
 
 def stop(strategies: Sequence[Strategy]) -> None:
-    """End the children of strategies; a child starts again when it is needed."""
+    """Stop the child processes of strategies; one starts again when it is needed."""
     for strategy in strategies:
         if strategy.sandbox is not None:
             strategy.sandbox.child.stop()
@@ -144,11 +146,11 @@ def _sent(declared: Declaration) -> bytes:
     import cloudpickle
 
     def with_file(code: CodeType) -> tuple[Any, ...]:
-        """The parts of a code object, with the name of its file, which errors state; a cell of a
-        notebook has none."""
-        make, parts = reduced[CodeType](code)
+        """The pickled parts of a code object, with the real name of its file, for the messages of
+        errors; the cell of a notebook has no file."""
+        constructor, parts = reduced[CodeType](code)
         name = code.co_filename if os.path.isfile(code.co_filename) else _NO_FILE
-        return make, tuple(name if part == _NO_FILE else part for part in parts)
+        return constructor, tuple(name if part == _NO_FILE else part for part in parts)
 
     reduced = cloudpickle.CloudPickler.dispatch_table
     table = {"dispatch_table": ChainMap({CodeType: with_file}, reduced)}
