@@ -27,7 +27,8 @@ _PHRASE = re.compile(
     r"\b(?:left out|(?:not|no longer) (?:displayed|here|included|listed|shown)|cut (?:off|short))\b"
 )
 _PURPOSE = re.compile(
-    rf"\b({'|'.join(sorted(vocabulary('omitted') | {'cleared', 'masked'}))})(?: here)? to [a-z]+(?: [a-z]+){{1,4}}(?=\s*(?:[^\w\s]|$))"
+    r"\b(cleared|cut|dropped|elided|hidden|masked|omitted|removed|skipped|truncated)(?: here)?"
+    r" to [a-z]+(?: [a-z]+){1,4}(?=\s*(?:[^\w\s]|$))"
 )
 """Matches an omission and the purpose behind it, such as "omitted to save tokens"."""
 
