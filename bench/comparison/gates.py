@@ -83,18 +83,21 @@ def _judged(gate: GateResult, against: Against, required: bool) -> GateResult:
     first, *others = by_value(gate, against, against.compared.metrics[gate.rule.metric])
     result = next((it for it in (first, *others) if it.outcome != "pass"), first)
     words = _unchecked(gate, against) if result.outcome == "pass" else ""
-    return replace(result, outcome="undecided", reason=words) if words else result
+    return replace(result, outcome="undecided", reason=words, run=None) if words else result
 
 
 def _unchecked(gate: GateResult, against: Against) -> str:
     """The reason against a gate on faithful texts that holds only as far as they were checked; ""
     for any other."""
     rule = _CHECKS.get(gate.rule.metric)
-    scores = (against.all.score(run, gate.strategy) for run in against.all.all)
-    checks = [check for score in scores if score and rule and (check := score.checks.get(rule))]
-    many = sum(check.unchecked for check in checks)
-    first = next((check.unchecked_text for check in checks if check.unchecked), "")
-    return f"{counted(many, 'text')} could not be checked: {first}" if many else ""
+    scores = ((run.id, against.all.score(run, gate.strategy)) for run in against.all.all)
+    checks = [(run, score.checks[rule]) for run, score in scores if score and rule in score.checks]
+    open_checks = [(run, check) for run, check in checks if check.unchecked]
+    if not open_checks:
+        return ""
+    many, (run, first) = sum(check.unchecked for _, check in open_checks), open_checks[0]
+    where = f"first in {run}: {first.unchecked_text}"
+    return f"{counted(many, 'text')} could not be checked, {where}"
 
 
 def _obstacles(
@@ -121,7 +124,8 @@ def _obstacles(
     accept = f" — accept the values of now {_UPDATE}" if is_file else ""
     if against.lost:
         what = f"missing or changed since the baseline: {listed(against.lost, 3)}"
-        yield missing, f"{what}{accept or ' — restore what is missing'}", None
+        way = " — restore what is damaged" if compared.damaged else accept
+        yield missing, f"{what}{way or ' — restore what is missing'}", None
     if not now.all:
         yield "undecided", "no run of the baseline is here", None
     elif not is_limit and all(before.score(run, name) is None for run in before.all):

@@ -196,7 +196,7 @@ def _elsewhere(item: Ranked, advice: Advice) -> str:
     if item.condition:
         others = [it for it in advice.tried if it.verdict == "ship" and not it.condition]
         is_advised = item.strategy == advice.advised
-        why = f"`{item.strategy}` may cost more; to price that, add `--model`"
+        why = f"`{item.strategy}` may cost more; to price that, add a `--model` with known prices"
         return f"With a cache: {_instead(others)}, since {why}." if is_advised else ""
     certain = [it for it in advice.tried if it.uncached and it.uncached.certain and not it.marks]
     usable = [it for it in certain if it.verdict not in REFUSED]

@@ -178,7 +178,7 @@ class RewrittenResult(OwnText):
         """What its lines, or those of the texts in its JSON, show of a text result."""
         result = self.session.result_lines(self.result.index)
         try:
-            return result.shown(_lines_in(parse_json(self.text), result))
+            return result.shown(_lines_in(parse_json(self.text), result, self.result.as_script))
         except NothingParsed:
             return result.shown(self.text.split("\n"))
 
@@ -234,12 +234,14 @@ _LONG_LINE_CHARS = 24
 """A line with this many characters is not in another text by accident."""
 
 
-def _lines_in(value: Any, result: ResultLines) -> Iterator[str]:
+def _lines_in(value: Any, result: ResultLines, script: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the texts in a value, and other values, and texts of one line that the
-    result does not have, with their keys."""
+    result does not have, with their keys; none for what is as in the result as a script's."""
     for key, item in scalars_of(value):
         part = as_text(item)
         is_shown = isinstance(item, str) and ("\n" in item or result.numbers_of(item))
+        if not is_shown and key in script and script[key] == item:
+            continue
         yield from part.split("\n") if is_shown or not key else [f"{key}: {part}"]
 
 

@@ -135,6 +135,18 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
         return self.text if self.data is None else self.data
 
     @property
+    def as_script(self) -> dict[str, Any]:
+        """The untruncated text as a script's result (document 000): the mapping that functions get
+        for a result without data."""
+        return {
+            "is_success": self.success,
+            "output": self.text,
+            "error_message": self.error or "",
+            "error_details": [],
+            "structured_output": [],
+        }
+
+    @property
     def recorded_text(self) -> str:
         """The text that the recorded model saw: `seen`, or the untruncated text if that is not
         recorded."""

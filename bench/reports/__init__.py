@@ -59,7 +59,8 @@ def _about(reading: Reading) -> str:
     models = Counter(item.model or "unknown model" for item in facts)
     models = Counter() if [*models] == ["unknown model"] else models
     kinds = [listed([name for name, _ in names.most_common()], 2) for names in (formats, models)]
-    kinds[0] = f"recordings in {kinds[0]} format" if formats else ""
+    noun = "formats" if len(formats) > 1 else "format"
+    kinds[0] = f"recordings in {kinds[0]} {noun}" if formats else ""
     data = ", ".join(filter(None, kinds))
     others = sum(name != TODAY for name in compared.strategies)
     against = f"{counted(others, 'strategy', 'strategies')} against what runs today"

@@ -106,6 +106,8 @@ def _of_text(text: str, name: str | None) -> Declaration:
     written, equals, body = (part.strip() for part in text.partition("="))
     if name is not None and (not text or written in SLOTS):
         written, equals, body = name, "=", text
+    if written in SLOTS and body.partition("=")[0].strip() in SLOTS:
+        raise SpecError(f"strategy {text!r}: {written} is a slot — choose another name")
     if not written or written in SLOTS:
         raise SpecError(f"strategy {text!r}: a name is missing — {HOW}")
     if not equals:

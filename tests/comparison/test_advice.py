@@ -114,7 +114,7 @@ def test_a_saving_only_without_a_cache_says_so() -> None:
     assert advice.sentence.startswith("Ship `mine` where prompts are not cached: ")
     assert "It certainly saves tokens on 8 runs, also after 2 tries: 95% interval " in advice.sentence
     assert advice.sentence.endswith(
-        " With a cache: ship `csv`, since `mine` may cost more; to price that, add `--model`."
+        " With a cache: ship `csv`, since `mine` may cost more; to price that, add a `--model` with known prices."
     )
 
 

@@ -75,7 +75,7 @@ def test_a_limit_on_changed_values_decides_nothing_where_texts_could_not_be_chec
     unread = mine_and_recorded("d", checks={"changed": Check(of=3, unchecked=1, unchecked_text="x")})
     now = with_rules(*GOOD.runs, unread, rules=rules({"metric": "faithful.changed", "max": 0}))
     results = judged_gates(now)[1]
-    assert (results[0].outcome, results[0].reason) == ("undecided", "1 text could not be checked: x")
+    assert (results[0].outcome, results[0].reason) == ("undecided", "1 text could not be checked, first in d: x")
     text = terminal_text([msgspec.structs.replace(now, gates=tuple(results))])
     assert "list it in `says`" in text
     assert "drop the gate on `faithful.changed` in the scenario" in text

@@ -17,7 +17,6 @@ UNSEEN = {
 """The limits of each figure of harm, stated at the end of its section."""
 
 _MOST = 10  # rows of a table
-_EXPLAINED = 0.95  # of the turns; below, the cache model does not fit
 _EARLIER = {
     "cut": "had been cut",
     "dropped": "had been dropped",
@@ -32,8 +31,8 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
     explained = sum(one.cache.explained for one in sessions.all)
     if judged:
         text = f"The cache model explains {count(explained)} of {counted(judged, 'turn')} ({percent(explained / judged)})."
-        below = " That is below 95%, so no cached price of an alternative is stated."
-        yield Prose(text if explained / judged >= _EXPLAINED else text + below)
+        below = " That is below 95%, so no theoretical minimum is stated."
+        yield Prose(text if sessions.cache_fits else text + below)
     rows = []
     for one, item in sessions.each("cache.breaks", lambda item: item.tokens_again):
         idle = f"after {counted(round(item.idle_s / 60), 'minute')}" if item.idle_s else ""

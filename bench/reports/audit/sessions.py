@@ -15,6 +15,9 @@ from ...model.compared import Skipped
 from ...text.wording import count, counted, dollars
 from ..reading import short_names
 
+_FITS = 0.95
+"""The least share of turns that a cache model which fits explains."""
+
 
 def _tokens(one: SessionAudit) -> int:
     return one.charges.prompt_tokens + one.charges.output_tokens
@@ -63,11 +66,19 @@ class Sessions:
     @cached_property
     def minimum(self) -> tuple[float, float] | None:
         """The size of the sessions that were replayed, and with perfect foresight; None if nothing
-        is known."""
+        is known, or if these are prices and the cache model does not fit."""
+        if self.priced and not self.cache_fits:
+            return None
         both = [(one.replayed, one.minimum) for one in self.sized if one.replayed and one.minimum]
         now = sum(self.size_of(replayed) for replayed, _ in both)
         least = sum(self.size_of(minimum) for _, minimum in both)
         return (now, min(least, now)) if now else None
+
+    @property
+    def cache_fits(self) -> bool:
+        """True if the cache model explains most of the turns that it can judge."""
+        judged = sum(one.cache.judged for one in self.all)
+        return sum(one.cache.explained for one in self.all) >= _FITS * judged
 
     @property
     def verdict(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from operator import itemgetter
 
@@ -274,11 +275,12 @@ def _notes(reading: Reading) -> Iterator[str]:
     """Yield sentences on prices and cache shares, and on the bases of numbers."""
     if not reading.is_shaped:
         yield "The prompts and the price stay as they are."
-    shares = {run.facts.cache_shares for run in reading.runs}
+    shares = Counter(run.facts.cache_shares for run in reading.runs)
     if reading.advice.basis == "cached":
-        if "assumed" in shares:
-            yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
-        elif "recorded" in shares:
+        if shares["assumed"]:
+            which = f"of {counted(shares['assumed'], 'run')} " if shares["recorded"] else ""
+            yield f"Cache shares {which}are assumed from the provider's rules: no usage is recorded."
+        if shares["recorded"]:
             yield "Prices count the recorded cache; text after a change is billed in full."
     yield f"Percentages are {means(reading.advice)}."
     if reading.is_shaped:

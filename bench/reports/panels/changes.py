@@ -166,7 +166,8 @@ def _tone(better: bool | None) -> Tone:
 def _next(reading: Reading) -> Iterator[Block]:
     """The ways to go on, pass the gates or accept the loss: a line for each."""
     compared, failed = reading.compared, reading.failed_gates
-    names = dict.fromkeys(f"`{gate.strategy}`" for gate in failed if gate.strategy)
+    broken = [gate for gate in failed if gate.outcome == "fail"]
+    names = dict.fromkeys(f"`{gate.strategy}`" for gate in broken or failed if gate.strategy)
     ways = [f"change {listed([*names])} until every gate passes"] if names else []
     if compared.against and not any(map(_failed_before, failed)):
         ways.append("go back to what the baseline has")
@@ -186,6 +187,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     file = shlex.quote(f"{stem}.toml")
     beyond = (gate for gate in failed if gate.value is not None and gate not in unchecked)
     limits = _metrics(gate for gate in beyond if has_limit(gate.rule))
+    unchecked = [gate for gate in unchecked if not of_baseline(reading, gate)]
     where = f"`{file}`" if own else "the scenario"
     steps = [f"change the limit of {limits} in {where}"] if limits else []
     steps += [f"drop the gate on {_metrics(unchecked)} in {where}"] if unchecked else []
@@ -193,9 +195,9 @@ def _next(reading: Reading) -> Iterator[Block]:
         steps.append(f"store the new values: `bench run {file} --update-baseline`")
     elif compared.against:
         steps.append("merge: the next comparison is with the values of now")
-    if steps:
-        words = f"{', then '.join(steps)}."
-        yield Prose((Span("To accept the loss, ", strong=True), words), "next")
+    if steps and not compared.damaged:
+        aim = "To accept the loss, " if broken else "To pass as it is, "
+        yield Prose((Span(aim, strong=True), f"{', then '.join(steps)}."), "next")
 
 
 def _metrics(gates: Iterable[GateResult]) -> str:

@@ -113,8 +113,14 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _details(reading: Reading) -> Iterator[Block]:
-    """Yield the worst runs of each strategy; only the one that loses most is not folded."""
-    items = sorted(reading.compared.details, key=lambda it: (-len(_lost(it)), -len(it.missed)))
+    """Yield the worst runs of each strategy, those with failed gates first; only the first one, if
+    it loses something, is not folded."""
+    failed = {gate.strategy for gate in reading.failed_gates if gate.outcome == "fail"}
+
+    def order(item: ReplayDetail) -> tuple[bool, int, int]:
+        return item.strategy not in failed, -len(_lost(item)), -len(item.missed)
+
+    items = sorted(reading.compared.details, key=order)
     places = Counter[str]()
     for item in items:
         places[item.strategy] += 1

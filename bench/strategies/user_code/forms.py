@@ -108,14 +108,7 @@ def raw_mapping(result: ToolResult) -> dict[str, Any]:
     >>> raw_mapping(ToolResult(index=0, call_id="c", function="f", seen="done"))["output"]
     'done'
     """
-    script = {
-        "is_success": result.success,
-        "output": result.text,
-        "error_message": result.error or "",
-        "error_details": [],
-        "structured_output": [],
-    }
-    listed = result.data if isinstance(result.data, Mapping) else script
+    listed = result.data if isinstance(result.data, Mapping) else result.as_script
 
     def in_other_spelling(key: str) -> Any:
         snake = re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
