@@ -135,8 +135,8 @@ class _Reader:
         text = _QUOTE.sub(lambda quote: " " if is_said(quote[1]) else quote[0], text)
         if self._is_new_order(text):
             yield text
-        without_names = IDENTIFIER.sub(" ", text)
-        is_prose = self._shown is None or WORD.search(without_names) is not None
+        if self._shown is not None and not WORD.search(IDENTIFIER.sub(" ", text)):
+            return  # no prose
         text = IDENTIFIER.sub(lambda name: " " if self._mentions.name(name[0]) else name[0], text)
         moments, text = self._new_moments(text, sentence, is_template)
         text = UNSPACED.sub(" ", text)
@@ -144,7 +144,7 @@ class _Reader:
         text = IDENTIFIER.sub(" ", text)
         names += () if is_template or _is_title(text) else _NAME.findall(text)
         new = [*moments, *(name for name in names if not _is_known(self._own, name, sentence))]
-        yield from (_with_sentence(words, sentence) for words in new if is_prose)
+        yield from (_with_sentence(words, sentence) for words in new)
         if self._shown is None:
             for number in self._numbers.unsupported(text, sentence, paragraph):
                 yield _with_sentence(number, sentence)
@@ -154,8 +154,8 @@ class _Reader:
         that shows a part of a result may tell the reader how to see the rest."""
         if self._shown is None:
             return is_command(text) and not self._mentions.instruction(text)
-        is_order_or_command = is_command(text) or is_order(text)
-        is_new = is_consent(text) or (self._shown.shows_all and is_order_or_command)
+        shows_all = self._shown.shows_all
+        is_new = is_consent(text) or (shows_all and (is_command(text) or is_order(text)))
         return is_new and not repeats(self._shown.result.text, text)
 
     def _new_moments(self, text: str, sentence: str, is_template: bool) -> tuple[list[str], str]:
@@ -165,9 +165,9 @@ class _Reader:
         for find in (dates_in, times_in):
             for moment, (start, end) in [*find(text)]:
                 words = text[start:end]
-                has_known_numbers = self._mentions.numbers.issuperset(words.split(":"))
-                is_known = has_known_numbers or moment in self._mentions.moments
-                if not (is_template or may_be_converted or is_known):
+                is_known = is_template or may_be_converted
+                is_known = is_known or self._mentions.numbers.issuperset(words.split(":"))
+                if not (is_known or moment in self._mentions.moments):
                     new.append(words)
                 text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
         return new, text
