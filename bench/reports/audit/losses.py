@@ -31,7 +31,7 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
     explained = sum(one.cache.explained for one in sessions.all)
     if judged:
         text = f"The cache model explains {count(explained)} of {counted(judged, 'turn')} ({percent(explained / judged)})."
-        below = " That is below 95%, so no theoretical minimum is stated."
+        below = " That is below 95%, so the theoretical minimum is in tokens."
         yield Prose(text if sessions.cache_fits else text + below)
     rows = []
     for one, item in sessions.each("cache.breaks", lambda item: item.tokens_again):

@@ -19,8 +19,16 @@ _FITS = 0.95
 """The least share of turns that a cache model which fits explains."""
 
 
-def _tokens(one: SessionAudit) -> int:
-    return one.charges.prompt_tokens + one.charges.output_tokens
+def _tokens(one: SessionAudit) -> float:
+    return _all_tokens(one.charges)
+
+
+def _all_tokens(charges: Charges) -> float:
+    return float(charges.prompt_tokens + charges.output_tokens)
+
+
+def _words(size: float, is_price: bool, *, unit: bool = True) -> str:
+    return dollars(size) if is_price else f"{count(round(size))}{' tokens' * unit}"
 
 
 @dataclass(frozen=True)
@@ -66,12 +74,11 @@ class Sessions:
     @cached_property
     def minimum(self) -> tuple[float, float] | None:
         """The size of the sessions that were replayed, and with perfect foresight; None if nothing
-        is known, or if these are prices and the cache model does not fit."""
-        if self.priced and not self.cache_fits:
-            return None
+        is known. In tokens if the cache model does not fit."""
         both = [(one.replayed, one.minimum) for one in self.sized if one.replayed and one.minimum]
-        now = sum(self.size_of(replayed) for replayed, _ in both)
-        least = sum(self.size_of(minimum) for _, minimum in both)
+        size_of = self.size_of if self.cache_fits else _all_tokens
+        now = sum(size_of(replayed) for replayed, _ in both)
+        least = sum(size_of(minimum) for _, minimum in both)
         return (now, min(least, now)) if now else None
 
     @property
@@ -95,7 +102,8 @@ class Sessions:
             text += f" {counted(len(breaks), 'cache break')} billed {again} tokens again."
         if self.minimum:
             now, least = self.minimum
-            sizes = f"{self.words(now, unit=False)} → {self.words(least)}"
+            is_price = self.priced and self.cache_fits
+            sizes = f"{_words(now, is_price, unit=False)} → {_words(least, is_price)}"
             less = change(least / now).lstrip("−")
             only = "requests that stand and what later turns used"
             text += f" Theoretical minimum ({only}): {less} less ({sizes}, counted by replay)."
@@ -105,12 +113,12 @@ class Sessions:
         """The size of some charges: dollars, or tokens where something is not priced."""
         if self.priced:
             return charges.usd or 0.0
-        return float(charges.prompt_tokens + charges.output_tokens)
+        return _all_tokens(charges)
 
     def size_words(self, one: SessionAudit) -> str:
         """The size of a session in words, with the unit where it is another one."""
         if one.charges.usd is None and self.priced:
-            return f"{count(_tokens(one))} tokens"
+            return _words(_tokens(one), is_price=False)
         return self.words(self.size_of(one.charges), unit=False)
 
     def size_in_prompts(self, item: PromptPart | DearResult) -> float:
@@ -119,7 +127,7 @@ class Sessions:
 
     def words(self, size: float, *, unit: bool = True) -> str:
         """A size in words, with or without the unit of tokens."""
-        return dollars(size) if self.priced else f"{count(round(size))}{' tokens' * unit}"
+        return _words(size, self.priced, unit=unit)
 
     def place(self, one: SessionAudit, step: int) -> str:
         """A step in words, with its session where there are several."""
