@@ -36,6 +36,9 @@ _UPDATE = "with `bench run --update-baseline`"
 _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
 _CHECKS: dict[str, Rule] = {"faithful.changed": "changed", "faithful.invented": "invented"}
 """The rules whose findings metrics count; what *hidden* does not check is no failure."""
+_SILENT = "loss.silent_truncation"
+"""The metric that counts silent losses, which the rule *hidden* does not check."""
+
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
@@ -82,14 +85,16 @@ def _judged(gate: GateResult, against: Against, required: bool) -> GateResult:
     by_value = _by_limit if has_limit(gate.rule) else _by_change
     first, *others = by_value(gate, against, against.compared.metrics[gate.rule.metric])
     result = next((it for it in (first, *others) if it.outcome != "pass"), first)
-    words = _unchecked(gate, against) if result.outcome == "pass" else ""
+    if result.outcome == "fail" and gate.rule.metric == _SILENT:
+        return replace(result, reason=_unchecked(gate, against, "hidden"))
+    rule = _CHECKS.get(gate.rule.metric)
+    words = _unchecked(gate, against, rule) if rule and result.outcome == "pass" else ""
     return replace(result, outcome="undecided", reason=words, run=None) if words else result
 
 
-def _unchecked(gate: GateResult, against: Against) -> str:
-    """The reason against a gate on faithful texts that holds only as far as they were checked; ""
-    for any other."""
-    rule = _CHECKS.get(gate.rule.metric)
+def _unchecked(gate: GateResult, against: Against, rule: Rule) -> str:
+    """How many texts of a gate's strategy a rule could not check, and the first of them; "" for
+    none."""
     scores = ((run.id, against.all.score(run, gate.strategy)) for run in against.all.all)
     checks = [(run, score.checks[rule]) for run, score in scores if score and rule in score.checks]
     open_checks = [(run, check) for run, check in checks if check.unchecked]
