@@ -1,12 +1,12 @@
-"""The slots of a strategy, and the plug-ins that fill them.
+"""Strategies: slots, and the plug-ins that fill them.
 
 A plug-in is a function, or a class whose constructor takes the settings and whose method does the
 work; its state lasts for one run. Settings are keyword-only parameters.
 
 - summarizer, `f(result)` or `summarize`: the text that the model sees; None for the stored value
 - compactor, `f(window)` or `compact`: the new history, a list of messages or a `NewHistory`; None
-  for the same. With `mode="per_call"` it gets the full history at every call, and makes only that
-  prompt
+  for no change. With `mode="per_call"` it gets the full history before every model call, and its
+  answer is only the prompt of that call
 - store, `f(result)` or `put`: a `Record`, or the value to keep
 - evaluator, `f(record, history)` or `evaluate`: a mapping of findings; None for none
 - router, `f(state)` or `decide`: the route's name, or (route, detail). `at` says where it decides
@@ -62,11 +62,11 @@ _VALUES = {
         RECORDED,
     ),
 }
-"""The values of what a compactor or a router declares."""
+"""The allowed values of the attributes that a compactor or a router declares."""
 
 
 class Sandbox(msgspec.Struct, frozen=True):
-    """The child process of a strategy, another one for a second replay, the strategy's number in
+    """The child process of a strategy, another one for its second replay, the strategy's number in
     both, and the user's files that they imported."""
 
     child: Child
@@ -79,8 +79,8 @@ class Sandbox(msgspec.Struct, frozen=True):
 class Strategy(Declaration):
     """A declaration with the plug-ins in its slots; an empty slot does what the recording did.
 
-    So `recorded` is the empty strategy. `broken` is the reason why it cannot run at all. With user
-    code all plug-ins run in a `sandbox`, or `in_process_reason` says why they run in this process.
+    So the reference `recorded` has no slots. `broken` is the reason why a strategy cannot run. With
+    user code all plug-ins run in a `sandbox`, or `in_process_reason` is why they run in this process.
     """
 
     plugins: Mapping[str, tuple[Plugin, ...]] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Strategy(Declaration):
 
     @classmethod
     def of(cls, declared: Declaration, **fields: Any) -> Strategy:
-        """The strategy of a declaration, with some fields."""
+        """The strategy of a declaration, with values for the fields that a declaration lacks."""
         return cls(declared.name, declared.slots, declared.says, declared.family, **fields)
 
     @property
@@ -110,15 +110,15 @@ class Strategy(Declaration):
 
     @property
     def shipped(self) -> bool:
-        """True if all of its code is the bench's, so that its spec determines the results."""
+        """True if all of its code belongs to the bench, so that its spec determines the results."""
         return not (self.broken or self.has_user_code)
 
 
 def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
     """The strategy of a declaration. Relative paths start from `base`, by default this folder.
 
-    Raises SpecError for a spec that names nothing or does not fit, and for a plug-in that reads the
-    whole recording together with user code, which must not.
+    Raises SpecError for a spec that names nothing or does not fit, and for user code together with
+    a plug-in that reads the whole recording.
     """
     plugins = {
         slot: tuple(_plugin(kind_of(slot), item, base) for item in items)
@@ -136,9 +136,9 @@ def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
 def _require_declared(plugin: Plugin) -> None:
     """Raise SpecError for a wrong `at`, `loop` or `mode` of a router or compactor."""
     for name, value in plugin.declared.items():
-        known = _VALUES.get(name)
-        if not isinstance(value, str) or not value or (known and value not in known):
-            wanted = f"one of {', '.join(known)}" if known else "the name of a route"
+        allowed = _VALUES.get(name)
+        if not isinstance(value, str) or not value or (allowed and value not in allowed):
+            wanted = f"one of {', '.join(allowed)}" if allowed else "the name of a route"
             what = f"{plugin.kind} {plugin.spec}: its `{name}` must be {wanted}"
             raise SpecError(f"{what}, got {value!r}")
 
@@ -148,14 +148,12 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     return build_strategy(declaration(text), base)
 
 
-def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
-    """The plug-in of a slot, from its spec string, or from a user's function.
-
-    Raises SpecError for a wrong `form` of a user's function.
-    """
-    if isinstance(given, str):
-        plugin = build(kind, given, base)
+def _plugin(kind: str, item: Any, base: Path | None) -> Plugin:
+    """The plug-in of a spec string or of a user's function. Raises SpecError, also for a wrong
+    `form` of a function."""
+    if isinstance(item, str):
+        plugin = build(kind, item, base)
     else:
-        spec = spec_of(given)
-        plugin = Plugin(kind, str(spec), given, is_user=True, spec=spec)
+        spec = spec_of(item)
+        plugin = Plugin(kind, str(spec), item, is_user=True, spec=spec)
     return with_form(plugin) if plugin.is_user else plugin

@@ -1,4 +1,4 @@
-"""The lines of code by which an agent calls what ships."""
+"""The lines of code with which an agent uses a summarizer or compactor of the bench."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..plugins.spec import parse_spec
 
 
 def code_lines(slots: Mapping[str, str]) -> list[str]:
-    """The lines of Python by which an agent calls the summarizer and the compactor among some slots,
-    each given by its spec; none for code that does not ship.
+    """The lines of Python with which an agent calls the summarizer and the compactor of a strategy;
+    none for plug-ins that are not the bench's. `slots` has the spec of each slot.
 
     >>> for line in code_lines({"summarizer": "csv_table", "store": "full"}):
     ...     print(line)
@@ -39,4 +39,4 @@ _CALLS = {
         "prompt = compact(messages)  # before each model call",
     ),
 }
-"""The lines of code for each slot, where the spec is left open."""
+"""The lines of code for each slot, with `{}` in place of the spec."""

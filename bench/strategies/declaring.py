@@ -1,4 +1,5 @@
-"""Strategies as people write them: a spec string, slots, or a function. Nothing is loaded here."""
+"""Declarations of strategies, from a spec string, slots, or a function. Nothing is loaded here;
+`build_strategy` makes a declaration a `Strategy`."""
 
 from __future__ import annotations
 
@@ -15,18 +16,18 @@ from .portfolio import PORTFOLIO, REFERENCES
 HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
 SAYS = "says"
-"""The key, beside the slots, of the sentences that a strategy writes on purpose."""
+"""The key, beside those of the slots, for the sentences that a strategy writes on purpose."""
 
 MOST_SETTINGS = 100
-"""The most strategies that one sweep may become."""
+"""The most strategies into which the sweeps of one may expand."""
 
 
 @dataclass(frozen=True)
 class Declaration:
     """One strategy as written: for each slot the spec strings or functions in it.
 
-    `family` is its name before the values of a sweep were added. `str()` gives the string that
-    parses back to it.
+    `family` is its name without the values of a sweep. `str()` returns the string that parses back
+    to it.
 
     >>> str(declaration({"store": "truncate:limit=80", "says": ["Use grep."]}, "mine"))
     'mine=store=truncate:limit=80+says=["Use grep."]'
@@ -56,18 +57,18 @@ def _text_of(item: Any) -> str:
 
 
 def spec_of(code: Any) -> Spec:
-    """The spec of a function, class or object: its module and its name."""
+    """The spec of a function, class or object that is passed as code: its module and its name."""
     return Spec(str(getattr(code, "__module__", None) or "function"), name_of(code))
 
 
 def name_of(code: Any) -> str:
-    """The name of a function or class, else of the class of an object."""
+    """The name of a function or class; for any other object that of its class."""
     return str(getattr(code, "__name__", type(code).__name__)).strip("<>")  # <lambda>
 
 
 def declarations(given: Any) -> list[Declaration]:
-    """The declarations in a user's argument: one strategy or several, or a mapping from names to
-    strategies or slots. Without slots a name is that of a reference.
+    """The declarations in a user's argument: a strategy, several, or a mapping from names to
+    strategies or slots, where an empty value means the reference with that name.
 
     >>> [one.name for one in declarations({"a": "keep_all", "b": {"store": "full"}})]
     ['a', 'b']
@@ -79,8 +80,8 @@ def declarations(given: Any) -> list[Declaration]:
 
 
 def declaration(item: Any, name: str | None = None) -> Declaration:
-    """The declaration of a strategy, from a spec string, slots with a name, or a summarizer
-    function.
+    """The declaration of a strategy: of a spec string, of slots with a name, or of a function, which
+    is a summarizer.
 
     A spec string is `NAME=SLOT=SPEC(+SLOT=SPEC)*` or the name of a reference. `name` renames it;
     with one, a spec string may be the slots alone (`compactor=mask_observations`). Raises SpecError
@@ -102,7 +103,7 @@ def declaration(item: Any, name: str | None = None) -> Declaration:
 
 
 def _of_text(text: str, name: str | None) -> Declaration:
-    """A declaration from a spec string; with a name it may consist of slots only."""
+    """The declaration in a spec string, which may be only slots if a name is passed."""
     written, equals, body = (part.strip() for part in text.partition("="))
     if name is not None and (not text or written in SLOTS):
         written, equals, body = name, "=", text
@@ -116,15 +117,15 @@ def _of_text(text: str, name: str | None) -> Declaration:
 
 
 def _slots_in(body: str, text: str) -> Iterator[tuple[str, RawValue]]:
-    """Yield the slots in a strategy's spec, each with its plug-ins' specs. Raises SpecError about
-    `text`."""
+    """Yield each slot in the part of a spec after the name, with its plug-ins' specs. Raises
+    SpecError, which quotes the whole `text`."""
     for part in split_top(body, "+") if body else []:
         slot, _, spec = (piece.strip() for piece in part.partition("="))
         yield slot, parse_value(spec, text) if spec.startswith("[") else spec
 
 
 def _of_slots(name: str, slots: Iterable[tuple[str, Any]]) -> Declaration:
-    """A declaration from the plug-ins of each slot; only routers may be several."""
+    """A declaration from the plug-ins of each slot. Only `routers` may have several."""
     if not name.strip():
         raise SpecError("a strategy has an empty name — give it one")
     filled: dict[str, tuple[Any, ...]] = {}
@@ -153,16 +154,17 @@ def _of_slots(name: str, slots: Iterable[tuple[str, Any]]) -> Declaration:
 
 
 def _reference(name: str) -> str:
-    """The slots of a reference strategy; SpecError with the nearest names for an unknown one."""
+    """The slots of a reference strategy. Raises SpecError for an unknown name, with the nearest."""
     if name not in REFERENCES:
-        slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
+        slot = _slot_of(name)
+        slots = PORTFOLIO.get(name) or (f"{slot}={name}" if slot else "")
         meant = f" — write {name}={slots}" if slots else f"{nearest(name, REFERENCES)} (or {HOW})"
         raise SpecError(f"unknown strategy {name!r}{meant}")
     return REFERENCES[name]
 
 
 def _slot_of(name: str) -> str:
-    """The first slot that a registered plug-in of some name fills; `""` for none."""
+    """The first slot for which a plug-in with this name is registered; `""` for none."""
     return next((slot for slot in SLOTS if name in entries(kind_of(slot))), "")
 
 
@@ -175,10 +177,10 @@ def kind_of(slot: str) -> str:
 
 
 def at_settings(declared: Declaration) -> Sequence[Declaration]:
-    """A strategy at every setting of its sweeps, the settings that list several values in a spec.
+    """A strategy once for each value of its sweep, a setting with several values such as `0.5|0.6`.
 
-    Each has the values in its name. Several sweeps give every combination. Quoted values are not a
-    sweep. Raises SpecError for an empty value and for more than 100 settings.
+    Each has its values in its name. Several sweeps give every combination. A quoted value is not a
+    sweep. Raises SpecError for an empty value and for more than 100 strategies.
 
     >>> [str(one) for one in at_settings(declaration("m=compactor=mine.py:f:share=0.5|0.6,n=1|2"))][:2]
     ['m-0.5-1=compactor=mine.py:f:share=0.5,n=1', 'm-0.5-2=compactor=mine.py:f:share=0.5,n=2']
@@ -193,17 +195,20 @@ def at_settings(declared: Declaration) -> Sequence[Declaration]:
 
 
 def _settings(declared: Declaration) -> Iterator[Declaration]:
-    places = [(slot, item) for slot, items in declared.slots.items() for item in items]
-    for chosen in itertools.product(*(_swept_specs(item) for _, item in places)):
+    names = [slot for slot, items in declared.slots.items() for _ in items]
+    specs = itertools.chain.from_iterable(declared.slots.values())
+    for combination in itertools.product(*map(_swept_specs, specs)):
+        name = declared.name
         slots: dict[str, tuple[Any, ...]] = dict.fromkeys(declared.slots, ())
-        for (slot, _), (_, item) in zip(places, chosen, strict=True):
-            slots[slot] = (*slots[slot], item)
-        values = (value for several, _ in chosen for value in several)
-        yield replace(declared, name="-".join((declared.name, *values)), slots=slots)
+        for slot, (values, spec) in zip(names, combination, strict=True):
+            name = "-".join((name, *values))
+            slots[slot] = (*slots[slot], spec)
+        yield replace(declared, name=name, slots=slots)
 
 
 def _swept_specs(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the chosen values and the spec, for every setting of a spec; a function as it is."""
+    """Yield each combination of a spec's sweeps as (its values, the spec with them); an item without
+    sweeps as ((), item)."""
     spec = parse_spec(item) if isinstance(item, str) and "|" in item else None
     sweeps = {key: raw for key, raw in spec.params if isinstance(raw, Sweep)} if spec else {}
     if spec is None or not sweeps:

@@ -1,4 +1,5 @@
-"""The two engines of compaction, mask and summary; policies are presets of them."""
+"""Base classes of compactors: `Mask` replaces old results, `Summary` replaces old messages by a
+summary. The policies of agents and libraries only say when they act, and on which messages."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ def state(empty: Callable[[], Any]) -> Any:
 class Compactor(ABC):
     """Base of a compactor: its annotated fields are its settings.
 
-    With `mode = "per_call"` it is a view, computed from the full history at every prompt.
+    With `mode = "per_call"` each prompt is computed anew from the full history.
 
     >>> class Last(Compactor):
     ...     keep: int = 1
@@ -39,18 +40,18 @@ class Compactor(ABC):
         """The new history, or None for no change."""
 
     def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
-        """The new history for a conversation written in lines, for examples.
+        """The new history for a conversation written in lines, for examples in docstrings.
 
         A line is `role: text` (system, user, assistant or tool), or `call NAME` for a tool call,
-        which the next line answers. A message counts 4 tokens, the whole prompt `tokens`. The
-        answer has the first line of each text.
+        which the next line answers. A message counts 4 tokens, the whole prompt `tokens`. Of each
+        text only the first line is returned.
         """
         messages = [_example(step, line) for step, line in enumerate(lines)]
         size = len(messages)
         window = Window(size, "main", messages, messages, tokens, max_tokens, lambda item: 4)
         answer = self.compact(window)
-        given = answer.messages if isinstance(answer, NewHistory) else answer
-        return [_example_line(message) for message in (messages if given is None else given)]
+        history = answer.messages if isinstance(answer, NewHistory) else answer
+        return [_example_line(message) for message in (messages if history is None else history)]
 
 
 def _example(step: int, line: str) -> Message:
@@ -60,8 +61,8 @@ def _example(step: int, line: str) -> Message:
         call = ToolCall(id=f"call {step}", name=role.removeprefix("call "), arguments={})
         return Message(role="assistant", text="", kind="model", step=step, tool_calls=(call,))
     kinds: dict[str, Any] = {"assistant": "model", "tool": "result"}
-    answered = f"call {step - 1}" if role == "tool" else None
-    return Message(role=role, text=text, kind=kinds.get(role, role), step=step, call_id=answered)
+    call_id = f"call {step - 1}" if role == "tool" else None
+    return Message(role=role, text=text, kind=kinds.get(role, role), step=step, call_id=call_id)
 
 
 def _example_line(message: Message) -> str:
@@ -86,32 +87,32 @@ class AtShare(Compactor):
         )
 
 
-# ---------------------------------------------------------------- what it does
+# ---------------------------------------------------------------- mask and summary
 
 
 class Mask(Compactor):
-    """The engine of masks: `old` returns the results to mask, `text` their replacement.
+    """Base of a compactor that masks old results: `old` selects them, `text` replaces each.
 
-    It works on the full history, so it sees results unmasked. A result has the same replacement at
+    It works on the full history, so it sees results unmasked. A result has the same replacement in
     every prompt.
     """
 
     mode = "per_call"
-    _instead: dict[Message, Message] = state(dict)  # the replacement of each message
+    _replacements: dict[Message, Message] = state(dict)  # the replacement of each message
 
     @abstractmethod
     def old(self, window: Window) -> Sequence[Message]:
-        """The results to mask; none where all are shown."""
+        """The results to mask."""
 
     @abstractmethod
     def text(self, message: Message) -> str:
         """The text that replaces a result."""
 
     def compact(self, window: Window) -> list[Message] | None:
-        old, instead = self.old(window), self._instead
-        for message in set(old) - instead.keys():
-            instead[message] = with_text(message, self.text(message))
-        return [instead.get(message, message) for message in window.messages] if old else None
+        old, new = self.old(window), self._replacements
+        for message in set(old) - new.keys():
+            new[message] = with_text(message, self.text(message))
+        return [new.get(message, message) for message in window.messages] if old else None
 
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
@@ -129,14 +130,12 @@ class Summarising(Compactor):
         self._write: Callable[..., str] = write
 
     def write(self, read: Sequence[Message]) -> Written:
-        """The summary of some messages, with these messages."""
+        """A summary of some messages, with these messages."""
         return Written(read, self._write(read))
 
 
 class Summary(Summarising):
-    """The engine of summaries: one replaces the old messages between the head and the end from
-    `divided`.
-    """
+    """Base of a compactor that replaces old messages, the middle part of `divided`, by a summary."""
 
     @abstractmethod
     def divided(self, window: Window) -> Parts | None:

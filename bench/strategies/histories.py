@@ -1,4 +1,4 @@
-"""Parts of a history, and messages that a strategy writes."""
+"""Parts of a history, and new messages, for compactors."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def older(items: list[Any], keep_last: int) -> list[Any]:
 
 def system_count(messages: Sequence[Message]) -> int:
     """The number of system messages at the start of a history."""
-    return next(
-        (place for place, message in enumerate(messages) if message.kind != "system"), len(messages)
-    )
+    for place, message in enumerate(messages):
+        if message.kind != "system":
+            return place
+    return len(messages)
 
 
 def split_old(
@@ -31,7 +32,7 @@ def split_old(
 ) -> tuple[list[Message], list[Message], list[Message]]:
     """A history as (system messages at its start, old messages, the last `keep_last`).
 
-    A call can be cut from its result.
+    The second part can end with a call whose result is in the third.
 
     >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
     >>> [len(part) for part in split_old(history, 2)]
@@ -43,22 +44,22 @@ def split_old(
 
 
 def worth_summarising(old: Sequence[Message]) -> bool:
-    """True if some old messages are not an earlier summary, which alone is not summarised again."""
+    """True if the old messages are more than an earlier summary."""
     return any(message.kind != "made" for message in old)
 
 
 def safe_cut(messages: Sequence[Message], cut: int) -> int:
-    """The last place, at most `cut`, where a history can be cut without parting a result from its
-    call."""
-    call_at: dict[str | None, int] = {}
-    answers: list[tuple[int, int]] = []
-    for position, message in enumerate(messages):
-        call_at.update((call.id, position) for call in message.tool_calls)
-        if message.kind == "result" and message.call_id in call_at:
-            answers.append((position, call_at[message.call_id]))
-    for position, called in reversed(answers):
-        if position >= cut:
-            cut = min(cut, called)
+    """The last place, at most `cut`, where a history can be cut without separating a result from
+    its call."""
+    call_places: dict[str | None, int] = {}
+    answers: list[tuple[int, int]] = []  # the places of a result and of its call
+    for place, message in enumerate(messages):
+        call_places.update((call.id, place) for call in message.tool_calls)
+        if message.kind == "result" and message.call_id in call_places:
+            answers.append((place, call_places[message.call_id]))
+    for result_place, call_place in reversed(answers):
+        if result_place >= cut:
+            cut = min(cut, call_place)
     return cut
 
 
@@ -68,7 +69,7 @@ def total(count: Callable[[Message], int], messages: Iterable[Message]) -> int:
 
 
 def with_text(message: Message, text: str) -> Message:
-    """The message with another text; role, call and step stay."""
+    """A copy of a message with another text."""
     return msgspec.structs.replace(message, text=text)
 
 

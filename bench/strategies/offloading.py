@@ -1,4 +1,4 @@
-"""Values that a user's strategy keeps outside of the prompt, under a name that it shows."""
+"""`offload`, with which a user's strategy keeps a value outside of the prompt under a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values in texts of JSON."""
+"""The JSON values of texts and results, for the rules that rewrite data."""
 
 from __future__ import annotations
 

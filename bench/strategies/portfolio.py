@@ -35,4 +35,4 @@ PORTFOLIO: Mapping[str, str] = {
     "cut-and-mask": "summarizer=mini_swe_agent.output:limit=10000,end=5000+compactor=mask_observations:keep_last=10,every=10",
     "file-and-repeats": "summarizer=deepagents.output:max_chars=20000+compactor=repeats",
 }
-"""Policies, each as the slots of a strategy; a name with `and` combines two of them."""
+"""The strategies that `bench run` tries by default, each by its slots."""

@@ -1,4 +1,4 @@
-"""The values that the slots of a strategy get, and those that they return."""
+"""The values that plug-ins get from their slots, and those that they return."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Written(msgspec.Struct, frozen=True):
 class NewHistory(msgspec.Struct, frozen=True):
     """A compactor's answer: the new history, where kept messages are the same objects.
 
-    `written` are the summaries that were written for it, `commands` the tokens of a command history
-    that is kept separate in it.
+    `written` are the summaries that were written for it, `commands` the tokens of a history of
+    commands that it keeps beside the messages.
     """
 
     messages: Sequence[Message]
@@ -54,7 +54,7 @@ class Window(msgspec.Struct, frozen=True):
 
 
 def untruncated_record(result: ToolResult) -> Record:
-    """The record of an empty store slot: the value, structured if it is a mapping or a list."""
+    """The record of a result where the store slot is empty: its whole value."""
     value = result.value
     return Record(
         step=result.index,
@@ -78,7 +78,7 @@ def read_back(record: Record, stored: Any) -> Record:
 
 
 def is_written_alike(value: Any, other: Any) -> bool:
-    """True if two values have the same text: not 1 and true, nor keys in another order.
+    """True if two values have the same text, so the same types and the same order of keys.
 
     >>> is_written_alike({"a": 1}, {"a": 1}), is_written_alike({"a": 1}, {"a": True})
     (True, False)
