@@ -1,8 +1,9 @@
-"""The child's side of the process boundary, in four kinds of processes, each below the one before.
+"""The child's side of the process boundary (`worker` is the other): four kinds of processes, each
+started by the one before.
 
 The warden runs no user code: it waits, and ends all processes below it. The importer imports the
-user code, and forks a server for each process of the bench; a server forks a process for each
-session, and empties the folder of temporary files after it.
+user code, and forks a server for each process of the bench. A server forks a process for each
+session, and afterwards empties the folder of temporary files.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pickle
 import signal
 from collections.abc import Callable
 
-# Bound here, before that code is imported, which may put others in their places.
+# Imported by name, since user code may replace these functions in their modules.
 from os import (
     WNOHANG,
     _exit,
@@ -46,14 +47,14 @@ from .confined import (
 from .frames import CODE, SPOILT, Frames, Limits
 
 _FULL = "it needs more than {0.memory:,} bytes of memory — keep less, or raise --limit memory=N"
-_GLANCE_MS = 5  # where the system does not say that a process ended
+_POLL_MS = 5  # between two looks, where the system gives no event for the end of a process
 
 
 class Link(Frames):
     """The connection from a session's process to the process that measures."""
 
     def count(self, item: bytes) -> int:
-        """The tokens of something that the process that measures can read."""
+        """The tokens of a text or message, counted by the process that measures."""
         self.send(b"C", item)
         return int.from_bytes(self.request(), "big")
 
@@ -70,22 +71,22 @@ class Link(Frames):
 
 
 def main(number: int, size: int) -> NoReturn:
-    """Run the warden: start the importer, and end all below when that ends or the bench closes the
-    control socket.
+    """Run the warden: start the importer, and end all processes below when the importer ends or the
+    bench closes the control socket.
 
-    `number` is the file descriptor of that socket, `size` the bytes that the bench sends before the
-    sockets of sessions. The warden ends with the same exit code or signal as the importer.
+    `number` is the file descriptor of that socket, `size` the bytes that the bench sends first. The
+    warden ends with the exit code or the signal of the importer.
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
     prepare, limits = pickle.loads(control.recv(size, MSG_WAITALL))
     adopt_orphans()
     folder = own_folder()
-    leave, importer = _exit, fork()  # bound to a local name, which that code cannot replace
+    leave, importer = _exit, fork()  # a local name, which user code cannot replace
     if importer == 0:
         try:
             _import(control, limits, prepare)
-        finally:  # without a traceback: what that code broke is not the bench's
+        finally:  # without a traceback, which would show the bench's code for an error of the user's
             leave(1)
     code = _awaited(importer, control) or 0
     _end_below()
@@ -100,31 +101,31 @@ def main(number: int, size: int) -> NoReturn:
 
 
 def _awaited(number: int, control: socket) -> int | None:
-    """The exit code of a process; None if the bench closed the control socket before."""
-    events, its_end = poll(), -1
-    events.register(control, 0)  # no event but that the bench closed it
-    with contextlib.suppress(AttributeError, OSError):  # on Linux its end is an event too
-        its_end = os.pidfd_open(number)
-        events.register(its_end, POLLIN)
+    """The exit code of a process; None if the bench closes the control socket before it ends."""
+    events, process = poll(), -1
+    events.register(control, 0)  # 0: only the event that the bench closed it
+    with contextlib.suppress(AttributeError, OSError):  # on Linux the end of a process is an event
+        process = os.pidfd_open(number)
+        events.register(process, POLLIN)
     while True:
-        closed = control.fileno() in dict(events.poll(_GLANCE_MS if its_end < 0 else -1))
-        ended, status = waitpid(number, WNOHANG)
-        if closed or ended:
-            if its_end >= 0:
-                close(its_end)
-            return os.waitstatus_to_exitcode(status) if ended else None
+        is_closed = control.fileno() in dict(events.poll(_POLL_MS if process < 0 else -1))
+        has_ended, status = waitpid(number, WNOHANG)
+        if is_closed or has_ended:
+            if process >= 0:
+                close(process)
+            return os.waitstatus_to_exitcode(status) if has_ended else None
 
 
 def _end_below() -> None:
-    """End every process below this one; and then those that each leaves, as long as one can be
-    ended."""
-    goes_on = True
-    while goes_on and (numbers := _children()):
-        goes_on = False
+    """End every process below this one. The children of an ended process become children of this
+    one, so it repeats until there are none, or none that can be ended."""
+    can_end_more = True
+    while can_end_more and (numbers := _children()):
+        can_end_more = False
         for number in numbers:
             with contextlib.suppress(OSError):
                 kill(number, SIGKILL)
-                goes_on = True
+                can_end_more = True
                 waitpid(number, 0)
 
 
@@ -132,7 +133,7 @@ def _children() -> set[int]:
     """The ids of the child processes, including orphans of ended children. Empty outside Linux."""
     numbers: set[int] = set()
     with contextlib.suppress(OSError):
-        os.waitid(os.P_ALL, 0, os.WEXITED | WNOHANG | os.WNOWAIT)  # raises where there is none
+        os.waitid(os.P_ALL, 0, os.WEXITED | WNOHANG | os.WNOWAIT)  # raises if there is no child
         for task in os.listdir("/proc/self/task"):
             with open(f"/proc/self/task/{task}/children", "rb") as file:
                 numbers.update(map(int, file.read().split()))
@@ -140,8 +141,7 @@ def _children() -> set[int]:
 
 
 def _empty(folder: str) -> None:
-    """Remove what is in a folder, however deep it is, and also where the code took its own rights
-    away."""
+    """Remove the contents of a folder, also deep ones and those whose rights the code took away."""
     for name in listdir(folder):
         path = os.path.join(folder, name)
         try:
@@ -159,8 +159,8 @@ def _empty(folder: str) -> None:
 def _import(
     control: socket, limits: Limits, prepare: Callable[[], Callable[..., bytes]]
 ) -> NoReturn:
-    """Import the code, then fork a server for each control socket that comes in, until the bench
-    closes this one."""
+    """Import the code, then fork a server for each control socket that the bench sends, until the
+    bench closes this one."""
     begin_below()
     adopt_orphans()
     restrict_to(rules_without([*limits.hidden, *temporary_folders()]))
@@ -173,23 +173,23 @@ def _import(
         _, files, _, _ = recv_fds(control, 1, 1)
         if not files:
             _exit(0)
-        of_a_server = socket(fileno=files[0])
+        server_control = socket(fileno=files[0])
         if fork() == 0:
             begin_below()
             adopt_orphans()
             control.close()
-            _serve(of_a_server, answer, limits)
-        of_a_server.close()
+            _serve(server_control, answer, limits)
+        server_control.close()
 
 
 # ---------------------------------------------------------------- a server
 
 
 def _serve(control: socket, answer: Callable[..., bytes], limits: Limits) -> NoReturn:
-    """Fork a process for each socket that comes in, one after another, until the bench closes the
-    control socket. No session finds what another one wrote."""
+    """Fork a process for each session's socket that the bench sends, one after another, until the
+    bench closes the control socket. No session finds files that another one wrote."""
     folder = own_folder()
-    rules = rules_without()  # of sessions; made once: it takes as long as a fork
+    rules = rules_without()  # made once for all sessions, since it takes as long as a fork
     while True:
         _, files, _, _ = recv_fds(control, 1, 1)
         if not files:
@@ -206,7 +206,7 @@ def _serve(control: socket, answer: Callable[..., bytes], limits: Limits) -> NoR
             killpg(number, SIGKILL)
         _end_below()
         _empty(folder)
-        if code is None:  # the warden cannot end it on every system
+        if code is None:  # the bench closed the socket; not on every system can the warden end this
             _exit(0)
         link.send(b"E", CODE.pack(code))
         link.pipe.close()
@@ -218,7 +218,7 @@ def _serve(control: socket, answer: Callable[..., bytes], limits: Limits) -> NoR
 def _answer(link: Link, answer: Callable[..., bytes], limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
     leave = _exit
-    full = _FULL.format(limits).encode()  # while there is room for it
+    full = _FULL.format(limits).encode()  # now, while there is memory for it
     try:
         while True:
             request = link.request()
@@ -229,7 +229,7 @@ def _answer(link: Link, answer: Callable[..., bytes], limits: Limits) -> NoRetur
             except BaseException as error:
                 try:
                     text = own_error(error)
-                except BaseException:  # the code replaced what that needs
+                except BaseException:  # user code replaced something that `own_error` needs
                     text = SPOILT
                 link.send(b"X", text.encode("utf-8", "replace"))
     finally:

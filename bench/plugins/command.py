@@ -21,14 +21,14 @@ from ..model.errors import SpecError, StrategyError, one_line
 from .worker import how_ended
 
 _MOST_BYTES = 64 * 1024 * 1024  # of an answer
-_LAST_BYTES, _LAST_CHARS = 2000, 300
+_LAST_BYTES, _LAST_CHARS = 2000, 300  # of standard error: read, and quoted
 
 
 class Program:
-    """One program, started without a shell by the first request, in the folder of the scenario.
+    """One program, which the first request starts, without a shell, in the folder of the scenario.
 
     Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or
-    `{"error": "…"}`. With the answer may come `handles`, values by name that the call keeps outside
+    `{"error": "…"}`. Beside the answer there may be `handles`, values by name that it keeps outside
     of the prompt. If the program dies, its standard error is quoted. Raises StrategyError for a
     wrong answer, an error, a program that ends, and a line that no request asked for.
     """
@@ -43,7 +43,7 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __del__(self) -> None:
-        """End the program; in a child the child's end would do that."""
+        """End the program. (In a child process its warden would, too.)"""
         self._errors.close()
         if self._process is not None:
             self._process.kill()
@@ -59,7 +59,7 @@ class Program:
         output = process.stdout.fileno()
         if select.select([output], [], [], 0)[0]:
             self._require_silence(os.read(output, _LAST_BYTES))
-        with contextlib.suppress(OSError):  # it no longer reads
+        with contextlib.suppress(OSError):  # the program closed its input
             process.stdin.write(json.dumps(data, separators=(",", ":")).encode() + b"\n")
             process.stdin.flush()
         answer = bytearray()
@@ -76,14 +76,14 @@ class Program:
         return StrategyError(f"command {one_line(self.line)!r} {what}")
 
     def _require_silence(self, printed: bytes) -> None:
-        """Raise StrategyError for output that no request asked for: each later answer would be one
-        too old."""
+        """Raise StrategyError for output that no request asked for: all later answers would be
+        taken for those to the next request."""
         if printed:
             what = f"printed {_start_of(printed)}, which no request asked for"
             raise self._error(f"{what} — print one line for each request")
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """The started program. Raises StrategyError where it cannot be started."""
+        """The started program. Raises StrategyError if it cannot be started."""
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(
@@ -93,8 +93,7 @@ class Program:
             raise self._error(f"cannot be started: {error.strerror or error}") from error
 
     def _answer_in(self, line: bytes) -> Any:
-        """The answer in a line of the program's output. Raises StrategyError for a line without
-        one."""
+        """The answer in a line of the program's output. Raises StrategyError if it has none."""
         reply: Any = None
         with contextlib.suppress(ValueError, RecursionError):
             reply = json.loads(line)
@@ -110,9 +109,9 @@ class Program:
         return reply["answer"]
 
     def _why_ended(self, process: subprocess.Popen[bytes]) -> str:
-        """The clause on a program that gave no answer, with its last line of standard error."""
+        """The error about a program without an answer, with its last line of standard error."""
         end = "closed its output"
-        with contextlib.suppress(subprocess.TimeoutExpired):  # it may go on
+        with contextlib.suppress(subprocess.TimeoutExpired):  # it still runs
             end = f"ended with {how_ended(process.wait(1.0))}"
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _LAST_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")
@@ -141,5 +140,5 @@ def program_class(line: str, base: Path) -> type[Program]:
     if program is None:
         what = f"there is no program {argv[0]!r}"
         raise SpecError(f"command {line!r}: {what} — install it, or give its path")
-    about = {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve()}
-    return type("Program", (Program,), about)
+    attributes = {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve()}
+    return type("Program", (Program,), attributes)

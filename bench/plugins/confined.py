@@ -1,4 +1,4 @@
-"""Limits of the own process, and of all that it starts, as far as the system has them."""
+"""Limits of a child process and of all processes that it starts, as far as the system has them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,27 @@ from signal import SIGKILL
 _libc = ctypes.CDLL(None)
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE_RULES, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_READS = 0b_0100  # the content of files; folders are listed, and programs run
-_CHANGES = 0b_0111_1111_1111_0110  # that, and every right of Landlock to change files
-_TO_A_FILE = 0b_0100_0000_0000_0110
+_READS = 0b_0100  # to read files; to list folders and to run programs is always allowed
+_CHANGES = 0b_0111_1111_1111_0110  # to read, and every right of Landlock to change files
+_TO_A_FILE = 0b_0100_0000_0000_0110  # those of the above that a single file can have
 
 _FOLDER = "bench-child-"
 """The beginning of the names of temporary folders of children."""
 
 WRITABLE = "BENCH_WRITABLE"
-"""The environment variable that names folders and files, with colons between, that user code may
-change.
-"""
+"""The environment variable with the folders and files that user code may change, separated by
+colons."""
 
 
 def begin_below() -> None:
-    """Begin a process that ends with the one above it, and has a group of its own."""
+    """Let this process end together with its parent, and give it its own process group."""
     os.setpgid(0, 0)
     _prctl(_DEATH_SIGNAL, SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what child processes leave behind, and let no program give rights that
-    this process has not, as a Landlock rule set needs (Linux)."""
+    """Become the parent of all processes that ended children leave behind; and let no program gain
+    rights that this process lacks, which Landlock requires (Linux)."""
     _prctl(_SUBREAPER, 1)
     _prctl(_NO_NEW_PRIVILEGES, 1)
 
@@ -44,64 +43,67 @@ def adopt_orphans() -> None:
 def limit_memory(size: int) -> None:
     """Limit the memory of each process to `size` bytes."""
     with contextlib.suppress(OSError, ValueError):
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        most = size if hard == resource.RLIM_INFINITY else min(hard, size)
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
+        most = size if hard_limit == resource.RLIM_INFINITY else min(hard_limit, size)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def rules_without(hidden: Sequence[str] = ()) -> int:
-    """A Landlock rule set against reading hidden files and other processes' memory, changing files
-    (Linux 6.7), and reaching other processes by signals and abstract sockets (6.12); -1 where the
-    system has none.
+    """A Landlock rule set for `restrict_to`; -1 if the system has none (it needs Linux 6.7).
 
-    Any rule set hides the memory of processes outside it. Allowed are changes in the temporary
-    folder, and below WRITABLE.
+    It forbids to read hidden files and the memory of processes outside of it, to change files
+    except in the temporary folder and below WRITABLE, and, from Linux 6.12, to reach other
+    processes by signals and abstract sockets.
     """
     with contextlib.suppress(AttributeError, OSError):
         call = _libc.syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
             return -1
-        alone = struct.pack("=QQQ", _CHANGES, 0, 3)
-        rules = alone if version >= 6 else struct.pack("=Q", _CHANGES)
+        rules = struct.pack("=Q", _CHANGES)
+        if version >= 6:  # which also knows rights of networks (none here), and the two scopes
+            rules = struct.pack("=QQQ", _CHANGES, 0, 3)
         number: int = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
         writable = os.devnull, os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")
-        for rights, places in ((_READS, _beside({*hidden})), (_CHANGES, writable)):
+        for rights, places in ((_READS, _places_without({*hidden})), (_CHANGES, writable)):
             for place in places:
-                with contextlib.suppress(OSError):  # "" or one that is not there
-                    top = os.open(place, os.O_PATH)
+                with contextlib.suppress(OSError):  # "", or a place that does not exist
+                    file = os.open(place, os.O_PATH)
                     fitting = rights if os.path.isdir(place) else rights & _TO_A_FILE
-                    call(_ADD_RULE, number, 1, struct.pack("=Qi", fitting, top), 0)
-                    os.close(top)
+                    call(_ADD_RULE, number, 1, struct.pack("=Qi", fitting, file), 0)
+                    os.close(file)
         return number
     return -1
 
 
 def restrict_to(rules: int) -> None:
-    """Let a Landlock rule set hold from here on."""
+    """Obey a Landlock rule set from here on."""
     if rules >= 0:
         _libc.syscall(_RESTRICT_SELF, rules, 0)
 
 
 def own_folder() -> str:
-    """A new folder, which becomes that of temporary files."""
+    """A new folder, in which this process and its children put temporary files from here on."""
     folder = os.path.join(os.environ["TMPDIR"], f"{_FOLDER}{os.urandom(8).hex()}")
     os.mkdir(folder, 0o700)
     os.environ["TMPDIR"] = folder
-    with contextlib.suppress(Exception):  # which user code may have changed
-        vars(sys.modules["tempfile"])["tempdir"] = None  # it remembers another one
+    with contextlib.suppress(Exception):  # user code may have replaced the module
+        vars(sys.modules["tempfile"])["tempdir"] = None  # so that it reads TMPDIR again
     return folder
 
 
 def temporary_folders() -> list[str]:
-    """The temporary folders of all children, this one too."""
+    """The temporary folders of all children, this one's included."""
     with os.scandir(os.path.dirname(os.environ["TMPDIR"])) as entries:
         return [entry.path for entry in entries if entry.name.startswith(_FOLDER)]
 
 
-def _beside(hidden: Set[str]) -> Iterator[str]:
-    """Yield the places that hold nothing hidden: of each folder above a hidden one the others in
-    it. Links are left out, since they lead elsewhere."""
+def _places_without(hidden: Set[str]) -> Iterator[str]:
+    """Yield the places without hidden files: the other entries of each folder above a hidden file.
+
+    For `/a/b/c` these are the entries of `/a/b` but `c`, of `/a` but `b`, and of `/` but `a`. Links
+    are left out, since they can lead to a hidden file.
+    """
     above = {str(folder) for path in hidden for folder in PurePath(path).parents}
     if not above:
         yield os.sep
@@ -113,6 +115,6 @@ def _beside(hidden: Set[str]) -> Iterator[str]:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Call Linux's `prctl` for this process; nothing on other systems."""
+    """Call `prctl` for this process on Linux; do nothing on other systems."""
     if sys.platform == "linux":
         _libc.prctl(option, value, 0, 0, 0)

@@ -1,6 +1,6 @@
 """Messages between the process that measures and a child, and the limits of a child.
 
-A child imports this module and each session forks the child, so it imports little.
+It imports little, since a child imports it, and each session is a fork of the child.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ CODE = struct.Struct("=i")
 SPOILT = "it left its process unable to answer — do not replace parts of Python or of the bench"
 
 _HEAD = struct.Struct("=cQ")
-_PIECE = 1 << 16  # of a size that malloc does not map anew each time
+_PIECE_BYTES = 1 << 16  # small enough that malloc does not map new memory for each piece
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Seconds by the clock for one request, bytes of memory for a process, and the real paths of
-    files that it may not read (Linux)."""
+    """The seconds that one request may take, the bytes of memory of a process, and the real paths
+    of files that it may not read (Linux)."""
 
     call_s: float = msgspec.field(default_factory=lambda: limit("call"))
     memory: int = msgspec.field(default_factory=lambda: limit("memory"))
@@ -50,7 +50,7 @@ class Frames:
         self._unread = bytearray()
 
     def send(self, kind: bytes, body: bytes) -> None:
-        """Send a message. A failure shows when the next one is awaited."""
+        """Send a message. A failure is ignored: `receive` will raise."""
         with contextlib.suppress(OSError):
             self.pipe.sendall(_HEAD.pack(kind, len(body)) + body)
 
@@ -71,11 +71,11 @@ class Frames:
                     del unread[: start + length]
                     return kind, body
             if until < math.inf:
-                left = until - time.monotonic()
-                if left <= 0:
+                seconds_left = until - time.monotonic()
+                if seconds_left <= 0:
                     raise TimeoutError
-                self.pipe.settimeout(left)
-            piece = self.pipe.recv(_PIECE)
+                self.pipe.settimeout(seconds_left)
+            piece = self.pipe.recv(_PIECE_BYTES)
             if not piece:
                 raise EOFError
             unread += piece

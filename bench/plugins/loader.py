@@ -1,4 +1,4 @@
-"""Loading of user code in Python: its file is imported, and a name looked up in it."""
+"""Loading of user code in Python: imports a file or module, and looks up a name in it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .spec import Spec
 
 # ---------------------------------------------------------------- imports in a child
 
-_PLACES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
-_INSTALLED = tuple(os.path.join(os.path.realpath(place), "") for place in _PLACES)
+_BENCH_AND_PYTHON = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
+_INSTALLED = tuple(os.path.join(os.path.realpath(folder), "") for folder in _BENCH_AND_PYTHON)
 _PACKAGES = frozenset({"site-packages", "dist-packages"})
 
 
@@ -32,29 +32,29 @@ def is_installed(path: str) -> bool:
     return in_package or os.path.realpath(path).startswith(_INSTALLED)
 
 
-def import_from(place: Callable[[str], str]) -> None:
-    """From here on import modules of a folder from `place(folder)` instead."""
+def import_from(redirected: Callable[[str], str]) -> None:
+    """From here on import the modules of each folder from `redirected(folder)` instead."""
 
-    def elsewhere(hook: Callable[[str], Any], folder: str) -> Any:
-        return hook(place(folder))
+    def find(hook: Callable[[str], Any], folder: str) -> Any:
+        return hook(redirected(folder))
 
-    sys.path_hooks[:] = [functools.partial(elsewhere, hook) for hook in sys.path_hooks]
+    sys.path_hooks[:] = [functools.partial(find, hook) for hook in sys.path_hooks]
     sys.path_importer_cache.clear()
 
 
 # ---------------------------------------------------------------- modules
 
 
-_FOLDERS: set[str] = set()
-_ALONE = "bench_user_"
+_FOLDERS: set[str] = set()  # from which user modules were imported
+_ALONE = "bench_user_"  # the beginning of the names of modules that are imported alone
 
 
 @contextlib.contextmanager
 def spec_error_for(
     why: Callable[[BaseException], str], kind: type[SpecError] = SpecError
 ) -> Iterator[None]:
-    """A context in which any error becomes one of a kind with a reason, and the end of the process
-    a LoadError."""
+    """A context in which any error becomes a SpecError, or another `kind`, with the text of
+    `why(error)`; an attempt to end the process becomes a LoadError."""
     try:
         yield
     except (BenchError, MemoryError):
@@ -64,7 +64,7 @@ def spec_error_for(
 
 
 def load_module(name: str) -> Any:
-    """The module with a name. Raises SpecError where there is none, LoadError where it cannot be
+    """The module with a name. Raises SpecError if there is none, LoadError if it cannot be
     imported."""
 
     def why(error: BaseException) -> str:
@@ -74,17 +74,17 @@ def load_module(name: str) -> Any:
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
-            if f"{name}.".startswith(f"{error.name}."):  # itself, or a package above it
+            if f"{name}.".startswith(f"{error.name}."):  # not a module that this one imports
                 raise SpecError(why(error)) from error
             raise
 
 
 @functools.cache
 def load_file(path: str, written: str) -> ModuleType:
-    """The module of a Python file, imported as part of its package, else alone; `written` is the
-    path as given.
+    """The module of a Python file, imported as part of its package, else alone.
 
-    Raises SpecError where there is none, LoadError where it cannot be imported.
+    `written` is the path for messages. Raises SpecError if there is no such file, LoadError if it
+    cannot be imported.
     """
     try:
         Path(path).read_bytes()
@@ -104,7 +104,7 @@ def _import_file(file: Path) -> ModuleType:
         parts.insert(0, top.name)
         top = top.parent
     if len(parts) > 1 and parts[0] != __name__.partition(".")[0]:
-        # Its package cannot be imported, or it expects to be in none.
+        # An error means that its package cannot be imported, or that the file expects to be in none.
         with contextlib.suppress(Exception):
             _look_first_in(top)
             return importlib.import_module(".".join(parts))
@@ -120,11 +120,11 @@ def _import_file(file: Path) -> ModuleType:
 
 def _look_first_in(folder: Path) -> None:
     """Let imports search a folder first, and forget user modules from other folders."""
-    earlier = tuple(os.path.join(one, "") for one in _FOLDERS - {str(folder)})
-    for name, module in [*sys.modules.items()] if earlier else []:
+    others = tuple(os.path.join(other, "") for other in _FOLDERS - {str(folder)})
+    for name, module in [*sys.modules.items()] if others else []:
         file = getattr(module, "__file__", None) or ""
-        is_own = file.startswith(earlier) and not is_installed(file)
-        if is_own and not name.startswith(("__main__", _ALONE)):
+        is_of_another = file.startswith(others) and not is_installed(file)
+        if is_of_another and not name.startswith(("__main__", _ALONE)):
             del sys.modules[name]
     if str(folder) not in sys.path[:1]:
         sys.path.insert(0, str(folder))
@@ -133,11 +133,11 @@ def _look_first_in(folder: Path) -> None:
 
 
 def _not_imported(error: BaseException, path: str, written: str) -> str:
-    """The message for a file that cannot be imported, with the line at fault."""
+    """The message for a file that cannot be imported, with the line that raised."""
     raised = raised_at(error)
     if isinstance(error, SyntaxError) and error.lineno:
         place = f"{written}:{error.lineno}"
-    elif raised and Path(path).name not in raised:  # in what it imports
+    elif raised and Path(path).name not in raised:  # in a module that it imports
         place = f"{written} ({raised})"
     else:
         place = raised or written
@@ -151,37 +151,37 @@ def _not_imported(error: BaseException, path: str, written: str) -> str:
 
 
 def load_target(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any, str | None]:
-    """The function or class that a spec names in a file or module, and None.
+    """The object that a spec names in a file or module, and the name of its method to call.
 
-    For a method it is the class and the method's name. With `callables=False` it may be any object.
-    Raises SpecError for an unknown name, with the nearest.
+    For a function or a class the second is None; for `Class.method` they are the class and the
+    method's name. With `callables=False` it may be any object. Raises SpecError for an unknown
+    name, with the nearest.
     """
     module = _module_of(spec, base)
     if spec.attribute is None:
-        offered = nearest("", _public_names(module))
-        raise SpecError(f"{spec.target}: name the function after a colon{offered}")
+        names = nearest("", _public_names(module))
+        raise SpecError(f"{spec.target}: name the function after a colon{names}")
     owner, target, parts = None, module, spec.attribute.split(".")
-    for part in parts:  # of Class.method the owner is the class
+    for part in parts:  # the owner of `Class.method` is the class
         owner, target = target, getattr(target, part, None)
     if target is None or (callables and not callable(target)):
-        near = nearest(spec.attribute, _public_names(module))
-        raise SpecError(f"{spec.target} has no function {spec.attribute!r}{near}")
+        names = nearest(spec.attribute, _public_names(module))
+        raise SpecError(f"{spec.target} has no function {spec.attribute!r}{names}")
     static = inspect.getattr_static(owner, parts[-1]) if inspect.isclass(owner) else None
     needs_instance = static is not None and not isinstance(static, staticmethod | classmethod)
     return (owner, parts[-1]) if needs_instance else (target, None)
 
 
 def _public_names(module: Any) -> list[str]:
-    """The names of a module's public functions and classes, without imported ones if it has its
-    own."""
-    named = {name: value for name, value in vars(module).items() if callable(value)}
-    public = {name: value for name, value in named.items() if name[0] != "_"}
-    own = [name for name, value in public.items() if value.__module__ == module.__name__]
-    return own or [*public]
+    """The names of the public functions and classes that a module defines, or else imports."""
+    items = vars(module).items()
+    public = {name: value for name, value in items if callable(value) and name[0] != "_"}
+    defined = [name for name, value in public.items() if value.__module__ == module.__name__]
+    return defined or [*public]
 
 
 def _module_of(spec: Spec, base: Path) -> Any:
-    """The module that a spec names: a file, else an installed module."""
+    """The module that a spec names: the one of a file, else an installed one."""
     file = spec.target if spec.target.endswith(".py") else f"{spec.target.replace('.', '/')}.py"
     if file == spec.target or (base / file).is_file():
         return load_file(str((base / file).resolve()), file)

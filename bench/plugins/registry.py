@@ -1,7 +1,7 @@
-"""The registry: every plug-in by kind and name, found by decorator and folder scan, else by path.
+"""The registry of plug-ins by kind and name, and `build`, which makes a plug-in of a spec.
 
-One new file with one `@register` adds one thing; nothing else is edited. A module that fails to
-import is an error, never skipped.
+A file in a folder of plug-ins with one `@register` adds one; nothing else is edited. A module that
+cannot be imported is an error, never skipped. User code is not registered, but named by its path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DOCUMENTS, _POLICIES = "bench.strategies.documents", "bench.strategies.policies
 
 
 class Kind(NamedTuple):
-    """A kind of plug-in: the packages to scan for it, and the method that its classes have."""
+    """A kind of plug-in: the packages with its files, and the method that does a class's work."""
 
     packages: tuple[str, ...]
     method: str | None = None
@@ -47,16 +47,13 @@ KINDS: dict[str, Kind] = {
 """Every kind of plug-in."""
 
 OBJECT = "object"
-"""The kind of any object in a file, such as a graph; it is only found by path."""
+"""The kind of any object in a file, such as a graph; it is not registered, but named by its path."""
 
 _SLOTS = ("summarizer", "compactor", "store", "evaluator", "router", "consumer")
 ATTRIBUTES = {"compactor": ("mode",), "router": ("at", "loop")}
-"""The attributes, by kind, that a replay asks for; a spec may declare them for a user's
-function."""
+"""The attributes, by kind, that a replay asks for; a spec may declare them for a user's function."""
 
 _entries: dict[str, dict[str, Plugin]] = {kind: {} for kind in KINDS}
-
-
 _NO_SPEC = Spec("")
 
 
@@ -70,9 +67,9 @@ class OfKind(msgspec.Struct, frozen=True):
 class Plugin:
     """One plug-in: a function or class (None if it is in another process), and its declarations.
 
-    As registered it has no `arguments`; those of a spec may be plug-ins themselves. `is_user` is
-    True for a user's function, which is not registered. `method` is the method to call of a class,
-    if another than its slot's is named.
+    The registered one has no `arguments`; `build` adds those of a spec, which may be plug-ins too.
+    `is_user` is True for a user's function, which is not registered. `method` is the method of a
+    class to call, if the spec names another than that of its slot.
     """
 
     kind: str
@@ -98,10 +95,9 @@ class Plugin:
 
     @functools.cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """The settings by name, typed: keyword-only parameters of the function or constructor.
-
-        For a user's code also parameters with a default, and all parameters of a constructor.
-        """
+        """The settings by name, with types: the keyword-only parameters of the function or
+        constructor. In user code also a function's other parameters with a default except the
+        first, and all parameters of a constructor."""
         is_class = inspect.isclass(self.target)
         settings = {}
         for place, item in enumerate(declared_parameters(self.target) or ()):
@@ -114,15 +110,15 @@ class Plugin:
 
     @property
     def has_user_code(self) -> bool:
-        """True if it is a user's, or a setting names a plug-in that is."""
-        inner = self.arguments.values()
-        return self.is_user or any(isinstance(it, Plugin) and it.has_user_code for it in inner)
+        """True if it is a user's function, or a setting names one."""
+        inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
+        return self.is_user or any(plugin.has_user_code for plugin in inner)
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work.
 
-        State lasts for one run only. An instance without its slot's method is called itself. Raises
-        SpecError for one that cannot be.
+        An instance is called itself if it has no method of the slot's name. Raises SpecError if it
+        cannot be called either.
         """
         if not isinstance(self.target, type):
             return self.target, functools.partial(self.target, **self.arguments)
@@ -131,33 +127,34 @@ class Plugin:
         if method is None or (not hasattr(instance, method) and callable(instance)):
             return instance, instance
         if not hasattr(instance, method):
-            own = vars(self.target).items()
-            meant = [name for name, value in own if callable(value) and name[0] != "_"]
-            hint = f"name the one that is meant: {self.name}.{meant[0]}" if meant else "give it one"
+            members = vars(self.target).items()
+            names = [name for name, value in members if callable(value) and name[0] != "_"]
+            hint = f"name the one that is meant: {self.name}.{names[0]}" if names else "give it one"
             raise SpecError(f"{self.name!r}: the class has no method {method!r} — {hint}")
         return instance, getattr(instance, method)
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        """The value declared at registration, or as an attribute of the function or class."""
+        """A value that was declared at registration or in the spec, or that is an attribute of the
+        function or class."""
         return self.meta.get(name, getattr(self.target, name, default))
 
     @property
     def declared(self) -> dict[str, Any]:
-        """The attributes that a replay asks for, as far as they are declared."""
+        """The declared ones among the attributes that a replay asks for."""
         values = {name: self.attribute(name) for name in ATTRIBUTES.get(self.kind, ())}
         return {name: value for name, value in values.items() if value is not None}
 
 
 def _type_of(item: inspect.Parameter) -> Any:
-    """The type of a setting: its annotation if that is known here, else the type of its default."""
+    """The type of a setting: its annotation if that could be evaluated, else its default's type."""
     if item.annotation is not item.empty and not isinstance(item.annotation, str):
         return item.annotation
     return Any if item.default is item.empty or item.default is None else type(item.default)
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
-    """The parameters of a callable, their annotations evaluated unless one exists for the type
-    checker only; None for C code without a signature."""
+    """The parameters of a callable; None for C code without a signature. Their annotations are
+    evaluated, unless that fails for one, such as a name imported under TYPE_CHECKING."""
     if inspect.isclass(code) and code.__init__ is object.__init__:
         return []
     for is_evaluated in (True, False):
@@ -166,13 +163,13 @@ def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
     return None
 
 
-# ---------------------------------------------------------------- what is registered
+# ---------------------------------------------------------------- registered plug-ins
 
 
 def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
-    """Decorator that adds a function or class under a kind and name.
+    """A decorator that registers a function or class under a kind and name.
 
-    A name taken by something else is an error.
+    Raises SpecError for an unknown kind, and for a name that something else has.
     """
     if kind not in KINDS:
         raise SpecError(f"register: unknown kind {kind!r}{nearest(kind, KINDS)}")
@@ -203,22 +200,23 @@ def _scan(package_name: str) -> None:
 
 
 def entries(kind: str) -> dict[str, Plugin]:
-    """Every registered plug-in of a kind, by name, sorted; the packages are scanned on first
-    use."""
+    """All registered plug-ins of a kind by name, sorted. The first call imports their modules."""
     for package in KINDS[kind].packages:
         _scan(package)
     return dict(sorted(_entries[kind].items()))
 
 
 def entry(kind: str, name: str) -> Plugin:
-    """The plug-in with a kind and name. Raises SpecError with the nearest names for an unknown
-    one."""
+    """The plug-in with a kind and name. Raises SpecError for an unknown one, with the nearest."""
     known = _entries[kind] if name in _entries[kind] else entries(kind)
     if name not in known:
-        other = next((slot for slot in _SLOTS if kind in _SLOTS and name in entries(slot)), "")
-        slot = "routers" if other == "router" else other
-        meant = f" — it is a {other}: write {slot}={name}" if other else nearest(name, known)
-        raise SpecError(f"unknown {kind} {name!r}{meant}")
+        hint = nearest(name, known)
+        for other in _SLOTS if kind in _SLOTS else ():
+            if name in entries(other):
+                slot = "routers" if other == "router" else other
+                hint = f" — it is a {other}: write {slot}={name}"
+                break
+        raise SpecError(f"unknown {kind} {name!r}{hint}")
     return known[name]
 
 
@@ -270,7 +268,10 @@ def _arguments(
 
 
 def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
-    """The value of a setting, converted to its declared type, or the plug-in that it names."""
+    """The value of a setting, converted to the type `wanted`, or the plug-in that it names.
+
+    Raises SpecError that starts with `what`.
+    """
     if isinstance(raw, Sweep):
         problem = f"{format_value(raw)} is several settings, and one is asked for"
         raise SpecError(f"{what}: {problem} — quote a value that is meant as it is")
@@ -288,13 +289,13 @@ def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
 
 
 def _kind_of(wanted: Any) -> str:
-    """The kind of plug-in that a setting of a type names; `""` for a plain value."""
+    """The kind of plug-in that a setting of a type names; `""` for a type of plain values."""
     marks = getattr(wanted, "__metadata__", ())
     return next((mark.kind for mark in marks if isinstance(mark, OfKind)), "")
 
 
 def _require_constructed(plugin: Plugin) -> None:
-    """Raise SpecError if a constructor refuses its values, before any replay begins."""
+    """Raise SpecError if a constructor refuses its arguments, before any replay begins."""
     what = f"{plugin.kind} {str(plugin.spec)!r}"
     with spec_error_for(lambda error: f"{what}: {one_line(error) or type(error).__name__}"):
         plugin.start()
@@ -305,9 +306,7 @@ def _require_constructed(plugin: Plugin) -> None:
 
 def user_code(kind: str, spec: Spec | str, base: Path) -> str:
     """The file (resolved), module or command line of user code that a spec or one of its settings
-    names; `""` for none.
-
-    Nothing of it is loaded. Strategies with the same one share a child process.
+    names; `""` for none. Nothing is loaded. Strategies with the same one share a child process.
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     if parsed.target == COMMAND:
@@ -316,13 +315,15 @@ def user_code(kind: str, spec: Spec | str, base: Path) -> str:
         is_file = parsed.target.endswith(".py")
         return str((base / parsed.target).resolve()) if is_file else parsed.target
     known = entry(kind, parsed.target).parameters
-    kinds = ((_kind_of(known[key].annotation), raw) for key, raw in parsed.params if key in known)
-    inner = (user_code(kind, str(raw), base) for kind, raw in kinds if kind)
-    return next(filter(None, inner), "")
+    for key, raw in parsed.params:
+        inner_kind = _kind_of(known[key].annotation) if key in known else ""
+        if inner_kind and (code := user_code(inner_kind, str(raw), base)):
+            return code
+    return ""
 
 
 def _is_registered(kind: str, spec: Spec) -> bool:
-    """True if a spec names a plug-in of the registry, False if it names one in a file or module."""
+    """True if a spec names a registered plug-in, False if it names code in a file or module."""
     if kind == OBJECT or spec.target.endswith(".py"):
         return False
     # a dotted name may be a module too
@@ -333,7 +334,7 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Plugin:
     """The plug-in that a spec names, without arguments."""
     name = f"{spec.target}:{spec.attribute}"
     if spec.target == COMMAND:
-        from .command import program_class  # what starts programs makes each fork larger
+        from .command import program_class  # imported only here, since it makes each fork larger
 
         program = program_class(spec.attribute or "", base)
         return Plugin(kind, name, program, is_user=True, method="ask")

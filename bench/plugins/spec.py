@@ -1,9 +1,9 @@
 """Spec strings, `name:key=value,key=value`, parsed and printed.
 
 `SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or
-`command:"a command line"`, each with optional parameters after a further colon. A value with `, + :
-= [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` is a sweep: several values of
-one setting, which only comparisons of strategies accept.
+`command:"a command line"`, each with optional parameters after another colon. A value with `, + : =
+[ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` is a sweep: the values of a
+setting to try one after another, which only comparisons of strategies accept.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from ..model.errors import SpecError
 
 COMMAND = "command"
-"""The beginning of a spec that names a program: `command:"node strategy.js"`."""
+"""The target of a spec that names a program: `command:"node strategy.js"`."""
 
 
 class Sweep(tuple[str, ...]):
-    """The values of a setting that is to be tried with each."""
+    """The values of a setting that are to be tried one after another."""
 
 
 RawValue = str | tuple[str, ...]
-_QUOTED = r'"(?:\\.|[^"\\])*"'  # a backslash keeps the character behind it
-
+_QUOTED = r'"(?:\\.|[^"\\])*"'  # in which \" is a quote and \\ a backslash
 _SPECIAL = frozenset(',+:=[]|" \t\r\n\\')
 
 
@@ -61,7 +60,8 @@ def _error(text: str, problem: str) -> SpecError:
 
 
 def split_top(text: str, separator: str) -> list[str]:
-    """The parts of a text between separators outside quotes and brackets. Raises SpecError.
+    """The parts of a text between separators that are not in quotes or brackets. Raises SpecError
+    for an unclosed quote or bracket.
 
     >>> split_top('a="x,y",b=[1,2]', ",")
     ['a="x,y"', 'b=[1,2]']
@@ -84,8 +84,8 @@ def split_top(text: str, separator: str) -> list[str]:
 
 
 def _unquoted(text: str, whole: str) -> str:
-    """A value without its quotes. Raises SpecError about the spec `whole` for text after the
-    closing quote."""
+    """A value without its quotes. Raises SpecError for text after the closing quote; the error
+    quotes the spec, `whole`."""
     text = text.strip()
     if not text.startswith('"'):
         return text
@@ -95,8 +95,8 @@ def _unquoted(text: str, whole: str) -> str:
 
 
 def parse_value(text: str, whole: str) -> RawValue:
-    """The value of a bare word, a quoted string, a `[list]` or a sweep. Raises SpecError about the
-    spec `whole`."""
+    """The value of a bare word, a quoted string, a `[list]` or a sweep. Raises SpecError, which
+    quotes the spec, `whole`."""
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
@@ -133,7 +133,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def _require_name(target: str, attribute: str | None, text: str) -> None:
-    """Raise SpecError where the part after a target is not a name."""
+    """Raise SpecError if the part after a target is not the name of a function or method."""
     if target == COMMAND or attribute is None:
         return
     if not all(part.isidentifier() for part in attribute.split(".")):
@@ -142,7 +142,7 @@ def _require_name(target: str, attribute: str | None, text: str) -> None:
 
 
 def _params(written: str, text: str) -> tuple[tuple[str, RawValue], ...]:
-    """The parameters `key=value,key=value` of a spec. Raises SpecError about the whole `text`."""
+    """The parameters `key=value,key=value` of a spec. Raises SpecError, which quotes all `text`."""
     params: dict[str, RawValue] = {}
     for item in split_top(written, ","):
         key, equals, value = item.partition("=")

@@ -1,9 +1,9 @@
-"""The one process boundary: user code runs in a child process, and only plain data comes back.
+"""The process boundary: user code runs in a child process, and only plain data comes back.
 
-The child is a fresh interpreter that imports the code once; each session runs in a fork of it. A
-session is asked for one thing after another, so it cannot see later ones. Its answers are bytes,
-which are never unpickled. Limited are the time of each answer and the memory.
-All processes that a session started are ended before the next one begins, and when the child stops.
+The child (`child.py`) is a fresh interpreter that imports the code once; each session runs in a fork
+of it. A session gets one request after another, so it cannot see later ones. Its answers are bytes,
+which are never unpickled. The time of each answer and the memory are limited. All processes that a
+session started are ended before the next one begins, and when the child stops.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from ..model.errors import BenchError, SpecError, one_line, sayable
 from .frames import CODE, SPOILT, Frames, Limits as Limits
 
 _MODULE = "bench.plugins.child"  # whose `main` a child runs
-_LINE, _SHOWN = 1 << 16, 1_000_000
+_LINE_BYTES, _SHOWN = 1 << 16, 1_000_000
 _MORE = f"\n(only the first {_SHOWN:,} characters of what such code prints are shown)\n"
-_START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
+_START_S, _END_S, _CLEAN_S = 120.0, 3.0, 30.0  # the longest that each of these may take
 _OF_CI = "ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_"
 _LATE = "a call took more than {0.call_s:g} s — make it faster, or raise --limit call=N"
 _LONG = (
@@ -39,41 +39,41 @@ _GIVEN_UP = "was late in another run, so it was not asked again"
 
 
 class NoAnswer(BenchError):
-    """The child gave no answer, or no answer in time: the code raised, exited, hung or grew."""
+    """The child gave no answer in time: the code raised, exited, hung or used too much memory."""
 
 
 class Child:
-    """A warm child process in which `prepare()` runs once; it returns the function that answers the
-    requests of each session, `answer(link, *about, *request)` → bytes.
+    """A child process that runs `prepare()` once and answers the requests of any number of sessions.
 
-    It starts before the first session, and again after it died. `prepare` and its arguments can be
-    pickled. A copy has a child of its own, whose sets are in another order; a copy in a forked
-    process shares what was imported with the original.
+    `prepare()` returns the function that answers a request, `answer(link, *about, *request)` →
+    bytes; it can be pickled. The child starts before the first session, and again after it died. A
+    pickled copy has its own child, whose sets are in another order; but in a fork of this process
+    it uses the importer of the original.
     """
 
     def __init__(
         self, prepare: Callable[[], Any], limits: Limits | None = None, name: bytes = b""
     ) -> None:
-        self._given = prepare, limits or Limits(), name or os.urandom(8)
-        self._late: set[tuple[Hashable, ...]] = set()  # what late sessions were about
-        self._owner = 0  # the process that started it; 0 before
+        self._arguments = prepare, limits or Limits(), name or os.urandom(8)
+        self._late: set[tuple[Hashable, ...]] = set()  # the `about` of late sessions
+        self._owner = 0  # the id of the process that started it; 0 before
         self._last: Session | None = None
-        self._next: Session | None = None
+        self._next: Session | None = None  # whose process starts early
         self._process: subprocess.Popen[bytes] | None = None
         self._importer: socket.socket  # the control sockets
         self._server: socket.socket
         self._end: Callable[[], object] = lambda: None
 
     def __reduce__(self) -> Any:
-        return Child, self._given
+        return Child, self._arguments
 
     @contextlib.contextmanager
     def session(self, *about: Hashable, waits: bool = False) -> Iterator[Session]:
-        """A context with a session; one that asks nothing where a session about the same was
-        late.
+        """A context with a session `about` something. Its requests raise NoAnswer at once if an
+        earlier session about the same was late.
 
-        With `waits` its process has ended when the context ends; else it ends, and the one of the
-        next session begins, while this process does something else.
+        With `waits` the context waits at its end for the end of the session's process. Without, that
+        process ends, and the next session's starts, while this process does something else.
         """
         session = self._new()
         session.about, session.is_given_up = about, about in self._late
@@ -94,8 +94,8 @@ class Child:
             self.stop()
             self.start()
         if self._process and self._last is None:
-            with contextlib.suppress(OSError):  # one that died is noticed by the session
-                self._importer.recv(1)  # as it is about to import the code
+            with contextlib.suppress(OSError):  # if it died, the session will notice
+                self._importer.recv(1)  # it is about to import the code
         self._last = self._next or self._session()
         self._next = None
         return self._last
@@ -105,15 +105,15 @@ class Child:
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
-        *given, name = self._given
+        *arguments, name = self._arguments
         self._owner, self._process = os.getpid(), None
         original = _STARTED.get(name)
-        is_elsewhere = original is not None and original._owner not in (0, self._owner)
-        if original and is_elsewhere and self._has_server(original._importer):
+        is_of_parent = original is not None and original._owner not in (0, self._owner)
+        if original and is_of_parent and self._started_server(original._importer):
             self._end = weakref.finalize(self, self._server.close)
             return
         self._importer, theirs = socket.socketpair()
-        request = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
+        request = pickle.dumps(arguments, pickle.HIGHEST_PROTOCOL)
         same_path = f"import gc, sys; gc.disable(); sys.path[:] = {sys.path!r}"
         call = f"main({theirs.fileno()}, {len(request)})"
         self._process = subprocess.Popen(
@@ -129,15 +129,15 @@ class Child:
         printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
         printing.start()
         self._importer.settimeout(_START_S)
-        with contextlib.suppress(OSError):  # one that died is noticed by the session
+        with contextlib.suppress(OSError):  # if it died, the session will notice
             self._importer.sendall(request)
-        self._has_server(self._importer)
-        about = self._owner, self._process, printing, self._importer, self._server
-        self._end = weakref.finalize(self, _end, *about)
+        self._started_server(self._importer)
+        resources = self._owner, self._process, printing, self._importer, self._server
+        self._end = weakref.finalize(self, _end, *resources)
         _STARTED[name] = self
 
-    def _has_server(self, importer: socket.socket) -> bool:
-        """True if an importer that has not ended was asked for a server."""
+    def _started_server(self, importer: socket.socket) -> bool:
+        """Ask an importer for a server; False if the importer has ended."""
         self._server, theirs = socket.socketpair()
         with theirs, contextlib.suppress(OSError):
             socket.send_fds(importer, [b"\0"], [theirs.fileno()])
@@ -146,11 +146,11 @@ class Child:
 
     def _session(self) -> Session:
         """A session, whose process starts now."""
-        here, there = socket.socketpair()
-        with there, contextlib.suppress(OSError):  # the child died: nobody has the other end
-            socket.send_fds(self._server, [b"\0"], [there.fileno()])
-        _, limits, _ = self._given
-        return Session(here, limits, self._process)
+        ours, theirs = socket.socketpair()
+        with theirs, contextlib.suppress(OSError):  # if the child died, the session will notice
+            socket.send_fds(self._server, [b"\0"], [theirs.fileno()])
+        _, limits, _ = self._arguments
+        return Session(ours, limits, self._process)
 
     def stop(self) -> None:
         """End the child and all that it started."""
@@ -159,7 +159,7 @@ class Child:
 
 
 _STARTED: weakref.WeakValueDictionary[bytes, Child] = weakref.WeakValueDictionary()
-"""The children by name that this process has started, or one that it was forked from."""
+"""The children by name that this process, or one from which it was forked, has started."""
 
 
 def _end(
@@ -173,10 +173,10 @@ def _end(
     sockets."""
     if os.getpid() == owner:
         with contextlib.suppress(OSError):
-            # Also where a fork of this process has the socket too.
+            # Not only close, since a fork of this process can have the socket too.
             importer.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_CLEANS_S)
+            process.wait(_CLEAN_S)
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -186,19 +186,19 @@ def _end(
 
 
 def _environment() -> dict[str, str]:
-    """The environment of a child: this one without the seed of hashes, and without what a CI system
-    sets: tokens, and the names of files from which it takes commands.
+    """The environment of a child: this one without the seed of hashes, and without the variables of
+    CI systems (tokens, and the names of files from which they take commands).
 
     The child makes its own folder in TMPDIR.
     """
     left_out = *_OF_CI, "PYTHONHASHSEED"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-    prints = {"PYTHONIOENCODING": "utf-8:backslashreplace"}  # whatever text it is
+    prints = {"PYTHONIOENCODING": "utf-8:backslashreplace"}  # so that any text can be printed
     return {**kept, **prints, "TMPDIR": os.path.realpath(tempfile.gettempdir())}
 
 
 class Session(Frames):
-    """One session's process of user code, from its first request to its last."""
+    """The connection to the process of one session, in which user code answers requests."""
 
     def __init__(
         self, pipe: socket.socket, limits: Limits, child: subprocess.Popen[bytes] | None
@@ -235,7 +235,7 @@ class Session(Frames):
                 raise NoAnswer(SPOILT)
 
     def _received(self, until: float) -> bytes:
-        """The body of the next message. Raises NoAnswer for a late, a too long or a missing one."""
+        """The body of the next message. Raises NoAnswer if it is late, too long or missing."""
         try:
             self._kind, body = self.receive(self._room, until)
         except OverflowError:
@@ -243,27 +243,26 @@ class Session(Frames):
         except TimeoutError:
             self.is_late = True
             raise NoAnswer(_LATE.format(self._limits)) from None
-        except (OSError, EOFError):  # the process above it ended too
+        except (OSError, EOFError):  # the server, which would report the end, ended too
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if self._child:
-                    raise _ended(self._child.wait(_ENDS_S)) from None
+                    raise _ended(self._child.wait(_END_S)) from None
             raise NoAnswer(SPOILT) from None
         self._room -= len(body)
         return body
 
     def end(self) -> None:
-        """End the requests."""
+        """Tell the session's process that there are no more requests."""
         with contextlib.suppress(OSError):
             self.pipe.shutdown(socket.SHUT_WR)
 
     def has_ended(self) -> bool:
-        """True if its process has ended, and with it all that it started; awaited for a few
-        seconds."""
-        until = time.monotonic() + _ENDS_S
+        """True if its process, and all that it started, ended within the next few seconds."""
+        until = time.monotonic() + _END_S
         try:
             while True:
                 self._kind, _ = self.receive(self._limits.answer_bytes, until)
-        except EOFError:  # nobody has the other end
+        except EOFError:  # the server closed the socket, after reporting the end if it could
             return self._kind == b"E"
         except (OSError, OverflowError):
             return False
@@ -280,15 +279,15 @@ def how_ended(code: int) -> str:
 
 
 PRINTED: dict[bytes, int] = {}
-"""The lines that children of this process have printed, each with the characters shown up to its
-end. Each is shown once, as far as the first million."""
+"""The lines that children of this process have printed, each with the number of characters shown up
+to its end. Each line is shown once, until a million characters are shown."""
 
 
 def _print(stream: IO[bytes]) -> None:
-    """Copy what children print for the first time, made harmless for a terminal, to standard
-    error."""
+    """Copy the lines that children print for the first time to standard error, made harmless for a
+    terminal."""
     with stream:
-        for line in iter(lambda: stream.readline(_LINE), b""):
+        for line in iter(lambda: stream.readline(_LINE_BYTES), b""):
             before = next(reversed(PRINTED.values()), 0)
             if before <= _SHOWN and line not in PRINTED:
                 text = f"your code: {line.decode('utf-8', 'replace')}"
