@@ -1,4 +1,5 @@
-"""From measured runs to a decision: gates, a verdict for each strategy, their order, the sentence."""
+"""From measured runs to a decision: gates, a verdict for each strategy, their order, the sentence.
+The other modules of this room do one step of `with_decision` each."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ from .totals import Runs, totals
 def answers_of(specs: Iterable[str]) -> Answers:
     """The question that a comparison answers: savings, if some strategy shapes prompts.
 
-    Otherwise it follows from the first of store, evaluator, routers and consumer that differs among
-    the strategies, or that any of them fills.
+    Otherwise it follows from the first of the slots store, evaluator, routers and consumer that
+    differs among the strategies; if none differs, from the first that any of them fills.
 
     >>> answers_of(["a=store=full+evaluator=one", "b=store=full+evaluator=other"])
     'judged'
@@ -45,9 +46,8 @@ def answers_of(specs: Iterable[str]) -> Answers:
     ('stored', 'judged')
     """
     filled = [slots_in_spec(spec) for spec in specs]
-    if not filled or any(
-        not slots or {"summarizer", "compactor"} & slots.keys() for slots in filled
-    ):
+    shapes_prompts = [not slots or {"summarizer", "compactor"} & slots.keys() for slots in filled]
+    if not filled or any(shapes_prompts):
         return "savings"
     names: dict[str, Answers] = {
         "store": "stored",
@@ -81,19 +81,20 @@ def with_decision(
         totals=totals(Runs(measured.runs), measured.everyone, measured.metrics),
         specs_before={} if base is None else dict(base.specs),
     )
-    judged_by = score_file_of(compared) if accepting else base
-    gates = judge(Against(compared, judged_by), required=required)
+    gate_base = score_file_of(compared) if accepting else base
+    gates = judge(Against(compared, gate_base), required=required)
     against = Against(compared, base)
     shared = {run.id for run in against.now.all}
-    new = [run.id for run in against.all.all if run.id not in shared] if base else []
-    notes = (*compared.notes, *(["new since the baseline: " + listed(new, 3)] if new else []))
-    compared = replace(compared, gates=gates, moves=moves(against), new_runs=len(new), notes=notes)
+    new_runs = [run.id for run in against.all.all if run.id not in shared] if base else []
+    notes = ["new since the baseline: " + listed(new_runs, 3)] if new_runs else []
+    compared = replace(compared, gates=gates, moves=moves(against), new_runs=len(new_runs))
+    compared = replace(compared, notes=(*compared.notes, *notes))
     return advised(compared, rates=rates, portfolio=portfolio)
 
 
 def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool = False) -> Compared:
-    """A comparison with the decision among its strategies, against what runs today; one whose gate
-    failed is invalid.
+    """A comparison with the decision among its strategies, against what runs today. A strategy with
+    a failed gate is invalid.
 
     With `portfolio` the best strategy was chosen among many, so its stated price is the
     leave-one-task-out price. The result does not depend on the order of strategies and runs.
@@ -101,7 +102,7 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     runs = Runs(compared.runs)
     tried = sorted({*compared.strategies} - {TODAY})
     basis = basis_of(runs)
-    prices = {it: prices_of(runs, tried, metric) for it, metric in METRICS[basis].items()}
+    prices = {field: prices_of(runs, tried, metric) for field, metric in METRICS[basis].items()}
     advice = Advice(
         advised=None,
         sentence="",
@@ -109,9 +110,10 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         basis=basis,
         tasks=len(runs.tasks),
         runs=len(runs.all),
-        assumed=basis != "tokens" and any(it.facts.cache_shares == "assumed" for it in runs.all),
+        assumed=basis != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all),
     )
-    failed = grouped((it.strategy, it.rule.metric) for it in compared.gates if it.outcome == "fail")
+    failed_gates = (gate for gate in compared.gates if gate.outcome == "fail")
+    failed = grouped((gate.strategy, gate.rule.metric) for gate in failed_gates)
     today, *others = (
         _measured_strategy(
             runs, name, compared.specs.get(name, ""), prices, rates, failed.get(name, ())
@@ -143,8 +145,8 @@ def _measured_strategy(
     rates: Rates | None,
     failed_gates: Sequence[str],
 ) -> Ranked:
-    """One strategy with its prices, marks and the results of all rules but the last; one that failed
-    on some runs has no shares, which would be of the others."""
+    """One strategy with its prices, its marks and the results of all rules but the last. If it
+    failed on some runs it has no shares, which would be those of the other runs."""
     is_today = name == TODAY
     rules = results_of(runs, name, spec=spec, rates=rates, failed_gates=failed_gates)
     words = None if is_today else unchecked_words(runs, name)
@@ -153,8 +155,8 @@ def _measured_strategy(
     if not is_today and not acted:
         marks.append("inactive")
     failed = any(rule.rule == "ran" and rule.findings for rule in rules)
-    shares = "needed.missed_turn_rate", "needed.recall.far"
-    missed, old = (None if failed else runs.share(name, metric).value for metric in shares)
+    metrics = "needed.missed_turn_rate", "needed.recall.far"
+    missed, far = (None if failed else runs.share(name, metric).value for metric in metrics)
     return Ranked(
         strategy=name,
         verdict="keep",
@@ -162,7 +164,7 @@ def _measured_strategy(
         unchecked_text=words or "",
         **{field: by_name.get(name) for field, by_name in prices.items()},  # type: ignore[arg-type]
         missed_turns=missed,
-        far_recall=old,
+        far_recall=far,
         handle_turns=runs.counts(name, "needed.handle_turns")[0],
         rules=rules,
         spec=spec,
@@ -170,11 +172,8 @@ def _measured_strategy(
 
 
 def _verdict(item: Ranked, advice: Advice) -> Verdict:
-    """The verdict of the first rule that refuses; if only the gain is left, the verdict by the
-    gain.
-
-    A strategy that changed nothing loses nothing, even if it could not be measured.
-    """
+    """The verdict of the first rule that refuses a strategy; if only the gain is uncertain, whether
+    it gains anything. A strategy that changed nothing loses nothing, measured or not."""
     refused = verdict_of(item.rules)
     if item.strategy == TODAY:
         return refused or "keep"
@@ -193,24 +192,24 @@ def _verdict(item: Ranked, advice: Advice) -> Verdict:
 def _strategy_to_advise(
     ordered: Sequence[Ranked], advice: Advice, honest: float | None
 ) -> Ranked | None:
-    """The first strategy that may be shipped; the preferred one where several are equally cheap.
+    """The first strategy that may be shipped; among equally cheap ones the preferred one.
 
-    The first of many looks too good: what costs no more than its `honest` price and misses less is
-    preferred.
+    The cheapest of many looks cheaper than it is. So a strategy that misses less is advised if it
+    costs no more than the `honest` price of the cheapest.
     """
     ships = [item for item in ordered if item.verdict == "ship"]
     if advice.answers != "savings" or not ships or not math.isfinite(_ratio(ships[0], advice)):
         return ships[0] if ships else None
 
-    def as_cheap(ratio: float) -> list[Ranked]:
+    def up_to(ratio: float) -> list[Ranked]:
         return [item for item in ships if _ratio(item, advice) <= ratio + EQUAL]
 
-    best = min(as_cheap(_ratio(ships[0], advice)), key=preference)
+    best = min(up_to(_ratio(ships[0], advice)), key=preference)
     price, missed = best.price, best.missed_turns or 0.0
     if honest is None or price is None:
         return best
-    honestly_as_cheap = as_cheap(honest_ratio(price, honest))
-    safer = [item for item in honestly_as_cheap if (item.missed_turns or 0.0) < missed]
+    as_cheap = up_to(honest_ratio(price, honest))
+    safer = [item for item in as_cheap if (item.missed_turns or 0.0) < missed]
     return min(safer or [best], key=preference)
 
 
@@ -221,8 +220,8 @@ def _ratio(item: Ranked, advice: Advice) -> float:
 
 
 def _place(item: Ranked, advice: Advice) -> tuple[float | str, ...]:
-    """The sort key of a strategy in the table: verdict, then quality where that is asked, then
-    price."""
+    """The sort key of a strategy in the table: verdict, then the figure that answers the question
+    if that is not savings, then price."""
     price = item.price
     return (
         get_args(Verdict).index(item.verdict),

@@ -1,7 +1,5 @@
-"""A comparison and its baseline: the runs that both have, the moves, the replaced strategies.
-
-Differences of the same recordings under two versions are exact.
-"""
+"""A comparison against its baseline: the runs that both have, the numbers that moved, the replaced
+strategies. Since both replayed the same recordings, every difference is exact."""
 
 from __future__ import annotations
 
@@ -20,28 +18,28 @@ from .totals import Runs, value_of
 
 
 class Against:
-    """A comparison and its baseline (None: there is none).
+    """A comparison and its baseline, or None.
 
-    `all` are the runs of the comparison; `now` and `before` those that both have: the same
-    recordings with the same labels, under any name. `lost` are the ids of the other runs of the
-    baseline.
+    `all` are the runs of the comparison. `now` and `before` are those that both have: the same
+    recordings with the same labels, under any name. `lost` are the ids of the baseline's other
+    runs.
     """
 
     def __init__(self, compared: Compared, base: ScoreFile | None) -> None:
         self.compared, self.base, self.all = compared, base, Runs(compared.runs)
-        there = {run.facts.sha256: run for run in Runs(base.runs if base else ()).all}
-        here = {run.facts.sha256: run for run in self.all.all}
-        shared = here.keys() & there.keys()
-        self.now = Runs(run for sha256, run in here.items() if sha256 in shared)
-        self.before = Runs(replace(there[sha256], id=here[sha256].id) for sha256 in shared)
-        self.lost = [run.id for sha256, run in there.items() if sha256 not in shared]
+        now = {run.facts.sha256: run for run in self.all.all}
+        before = {run.facts.sha256: run for run in Runs(base.runs if base else ()).all}
+        shared = now.keys() & before.keys()
+        self.now = Runs(run for sha256, run in now.items() if sha256 in shared)
+        self.before = Runs(replace(before[sha256], id=now[sha256].id) for sha256 in shared)
+        self.lost = [run.id for sha256, run in before.items() if sha256 not in shared]
 
     def gains(self, name: str, info: MetricInfo) -> list[tuple[float, str]]:
-        """How much better a number of a strategy is than before, and the run, for each run in which
-        it moved; the worst first."""
+        """For each run in which a number of a strategy moved, how much better it is than before, and
+        the run's id; the worst first."""
         gains, sign = [], 1 if info.better == "higher" else -1
-        for was, run in zip(self.before.all, self.now.all, strict=True):
-            before = value_of(self.before.number(was, name, info.name))
+        for run_before, run in zip(self.before.all, self.now.all, strict=True):
+            before = value_of(self.before.number(run_before, name, info.name))
             after = value_of(self.now.number(run, name, info.name))
             if before is not None and after is not None and before != after:
                 gains.append((sign * (after - before), run.id))
@@ -75,8 +73,8 @@ def moves(against: Against) -> tuple[Move, ...]:
 
 
 def replaced(against: Against) -> Iterator[str]:
-    """Yield a clause on each strategy that had gates in the baseline and is gone or runs other
-    code."""
+    """Yield a sentence about each strategy that had gates in the baseline and that is gone or runs
+    other code."""
     compared, base = against.compared, against.base
     rules = base.rules if base else ()
     judged = {name for rule in rules for name in judged_strategies(rule, compared)}
@@ -89,7 +87,7 @@ def replaced(against: Against) -> Iterator[str]:
 
 
 def _code(spec: str) -> dict[str, list[str]]:
-    """The words of each slot of a spec without the settings that are numbers, which may change.
+    """The words of each slot of a spec, without settings that are numbers: those may change.
 
     >>> _code("summarizer=mine.py:f:chars=3") == _code("summarizer=mine.py:f")
     True

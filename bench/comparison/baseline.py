@@ -1,4 +1,5 @@
-"""Baselines, which are score files: the numbers that gates judge, and their signature."""
+"""Baselines, which are score files: accepted values of the numbers that gates judge, and the
+signature of the scenario that they depend on."""
 
 from __future__ import annotations
 
@@ -19,10 +20,7 @@ from .gate_rules import judged_strategies
 
 
 class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted values.
-
-    A JSON report has these keys too, among others, so either can be a baseline.
-    """
+    """Accepted values. A JSON report has these keys too, so it can also be a baseline."""
 
     title: str
     signature: Signature
@@ -33,7 +31,7 @@ class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> ScoreFile:
-    """The score file of a comparison, with some metrics (None: those of its gates).
+    """The score file of a comparison, with the values of some metrics, by default those of gates.
 
     It has the declared strategies, and the references that have a gate.
     """
@@ -69,14 +67,13 @@ def score_bytes(file: ScoreFile) -> bytes:
 
 
 def read_scores(path: Path, title: str = "") -> ScoreFile | None:
-    """The score file at a path. From a report on several scenarios it takes the one called `title`.
-
-    None if there is no file.
+    """The score file at a path, or None if there is no file. In a report on several scenarios it is
+    the one called `title`.
 
     Raises ResultsError for anything but a score file, for another schema, and for a report without
     that scenario.
     """
-    if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
+    if not os.path.lexists(path):  # a link to a missing file is an error
         return None
     again = "restore it with git checkout, or make it anew: `bench run --update-baseline`, `-o FILE.json`"
     try:
@@ -96,7 +93,7 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
 
 
 COUNTED = ("tokens", "usd", "prompts")
-"""The units of amounts that depend on the model; a limit on one only holds for the same model."""
+"""The units of amounts that depend on the model; a limit on them holds only for the same model."""
 
 _CONDITIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "facts_version": ("reading of facts", ()),
@@ -105,12 +102,12 @@ _CONDITIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "encodings": ("encoding", COUNTED),
     "prices_date": ("price tables", ("usd",)),
 }
-"""The fields of a signature, each with its name and the units that it affects (none: all)."""
+"""The fields of a signature, each with its name and the units of the metrics that depend on it
+(none: all metrics)."""
 
 
 def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
-    """The reason why a metric's earlier values cannot be compared with those of now; "" where they
-    can.
+    """The reason why a metric's earlier values cannot be compared with today's; "" if they can.
 
     >>> fixed = {"bench_version": "1", "facts_version": "1"}
     >>> old, new = (Signature(prices_date=date, **fixed) for date in ("2026-01-01", "2026-02-01"))
@@ -118,11 +115,11 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     >>> stale(new, old, price), stale(new, old, count)
     ('price tables: 2026-01-01 then, 2026-02-01 now', '')
     """
-    for field, (what, units) in _CONDITIONS.items():
+    for field, (name, units) in _CONDITIONS.items():
         before, after = getattr(then, field), getattr(now, field)
         if field == "encodings":
             shared = sorted(before.keys() & after.keys())
             before, after = [before[run] for run in shared], [after[run] for run in shared]
         if before != after and (not units or info.unit in units):
-            return f"{what}: {before or 'none'} then, {after or 'none'} now"
+            return f"{name}: {before or 'none'} then, {after or 'none'} now"
     return ""

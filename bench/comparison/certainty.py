@@ -1,10 +1,10 @@
 """Certainty of a gain: a jackknife t interval on the logarithm of the ratio of two totals (a
 saving), or on the mean of differences (any other gain).
 
-The task is the unit. A gain is certain where the one-sided 97.5 % interval excludes "no gain" after
-Holm's correction over all tries, and there are at least six tasks. What no test
-can show is a loss that is rarer than `cannot_rule_out` says. A difference of the same recordings
-under two versions is exact and needs none of this.
+Tasks are the sample. A gain is certain if the one-sided 97.5 % interval excludes "no gain" after
+Holm's correction over all tries, and there are at least six tasks. `cannot_rule_out` tells how
+frequent a loss may be that the tasks do not show. Two versions on the same recordings need none of
+this, since their difference is exact.
 
 Source: Tukey, Bias and confidence in not quite large samples (1958); Holm, A simple sequentially
 rejective multiple test procedure (1979); Clopper and Pearson, The use of confidence or fiducial
@@ -32,10 +32,10 @@ _RISK = 0.05
 
 
 class Estimate(Value, frozen=True):
-    """A figure with its certainty, from the figures that remain without each of some tasks.
+    """A figure and how certain it is.
 
     `end` is the worse end of its one-sided 97.5 % interval, `p` the p-value of "it is no better
-    than today". Fewer than `FEWEST` tasks have no interval: `p` is 1.
+    than today". With fewer than `FEWEST` tasks there is no interval, and `p` is 1.
     """
 
     value: float
@@ -44,10 +44,8 @@ class Estimate(Value, frozen=True):
 
 
 def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Estimate | None:
-    """The ratio of the totals of two lists of the same tasks, where less is better; None without a
-    positive total.
-
-    There is no interval where a task has all of a total.
+    """The ratio of the totals of two lists of the same tasks, where less is better; None if today's
+    total is not positive. There is no interval if a single task makes up all of a total.
 
     >>> ratio = ratio_of_totals([10.0, 20.0, 30.0, 15.0, 12.0, 9.0], [8.0, 17.0, 22.0, 13.0, 9.0, 7.0])
     >>> round(ratio.value, 3), round(ratio.end, 3), ratio.p < 0.001
@@ -59,10 +57,10 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Estimate | 
     if old_total <= 0 or not math.isfinite(old_total + new_total):
         return None
     ratio = new_total / old_total
-    left = [(old_total - old, new_total - own) for old, own in zip(today, new, strict=True)]
-    if len(left) < FEWEST or any(old <= 0 or own <= 0 for old, own in left):
+    others = [(old_total - old, new_total - cost) for old, cost in zip(today, new, strict=True)]
+    if len(others) < FEWEST or any(old <= 0 or cost <= 0 for old, cost in others):
         return Estimate(ratio)
-    end, p = _jackknife(math.log(ratio), [math.log(own / old) for old, own in left])
+    end, p = _jackknife(math.log(ratio), [math.log(cost / old) for old, cost in others])
     return Estimate(ratio, math.exp(min(end, 700.0)), p)
 
 
@@ -82,20 +80,20 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
     return Estimate(total / n, -end, p)
 
 
-def _jackknife(value: float, left: Sequence[float]) -> tuple[float, float]:
+def _jackknife(value: float, without: Sequence[float]) -> tuple[float, float]:
     """The upper end of the one-sided 97.5 % interval of a value, and the p-value of "it is 0 or
-    more", from the values that are `left` without each task."""
-    n = len(left)
-    mean = math.fsum(left) / n
-    error = math.sqrt((n - 1) / n * math.fsum((one - mean) ** 2 for one in left))
+    more". `without` has the same value computed without each of the tasks."""
+    n = len(without)
+    mean = math.fsum(without) / n
+    error = math.sqrt((n - 1) / n * math.fsum((other - mean) ** 2 for other in without))
     if error < 1e-12:  # the same on every task
         return value, 0.0 if value < -1e-12 else 1.0
     return value + t_quantile(1 - ALPHA, n - 1) * error, t_distribution(value / error, n - 1)
 
 
 def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of the mean of the shares of some tasks; None for fewer than six, and where
-    all are equal.
+    """The 95 % interval of the mean of the shares of some tasks; None for fewer than six, and if all
+    are equal.
 
     >>> [round(end, 3) for end in interval_of_share([0.1, 0.3, 0.2, 0.2, 0.1, 0.3])]
     [0.106, 0.294]
@@ -108,23 +106,23 @@ def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
 
 
 def corrected_for_tries(tries: Mapping[Key, tuple[tuple[float, ...], float]]) -> dict[Key, float]:
-    """The p-value of each strategy, corrected for testing all of them (Holm); those up to `ALPHA`
-    hold. Strategies with the same values on every task are one try.
+    """The p-value of each strategy, corrected for testing all of them (Holm), to compare with
+    `ALPHA`. `tries` has its values on the tasks and its p-value; the same values are one try.
 
     >>> corrected_for_tries({"a": ((1.0,), 0.01), "same": ((1.0,), 0.01), "b": ((2.0,), 0.5)})
     {'a': 0.02, 'same': 0.02, 'b': 0.5}
     """
     p_values = dict(tries.values())
     corrected: dict[tuple[float, ...], float] = {}
-    least = 0.0
+    lowest = 0.0
     for values in sorted(p_values, key=p_values.__getitem__):
-        left = len(p_values) - len(corrected)
-        corrected[values] = least = min(1.0, max(least, p_values[values] * left))
+        tries_left = len(p_values) - len(corrected)
+        corrected[values] = lowest = min(1.0, max(lowest, p_values[values] * tries_left))
     return {name: corrected[values] for name, (values, _) in tries.items()}
 
 
 def cannot_rule_out(tasks: int) -> float | None:
-    """The share of tasks with a loss that a sample of this many tasks still misses 5 % of the time.
+    """The share of tasks with a loss at which a sample of this size has no such task 5 % of the time.
 
     >>> round(cannot_rule_out(12), 3), cannot_rule_out(0)
     (0.221, None)
@@ -148,30 +146,29 @@ def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> f
         return None
     sums = [math.fsum(values) for values in costs]
     paid: list[float] = []
-    for at, here in enumerate(today):
-        others = [of_all - values[at] for of_all, values in zip(sums, costs, strict=True)]
-        most = min(others) + EQUAL * (total - here)
-        chosen = next(n for n, price in enumerate(others) if price <= most)
-        paid.append(costs[chosen][at])
+    for task, todays_cost in enumerate(today):
+        elsewhere = [cost - values[task] for cost, values in zip(sums, costs, strict=True)]
+        most = min(elsewhere) + EQUAL * (total - todays_cost)
+        chosen = next(values for values, cost in zip(costs, elsewhere, strict=True) if cost <= most)
+        paid.append(chosen[task])
     return math.fsum(paid) / total
 
 
-def lowest_rate(hits: int, of: int) -> float:
-    """The lower 95 % bound of a rate with `hits` hits in `of` trials.
+def lowest_rate(hits: int, trials: int) -> float:
+    """The lower 95 % bound of a rate with `hits` hits in some trials.
 
     >>> lowest_rate(0, 100), round(lowest_rate(1, 20), 5), round(lowest_rate(10, 100), 4)
     (0.0, 0.00256, 0.0553)
     """
-    hits = min(hits, of)
-    return 0.0 if hits <= 0 else _root(lambda rate: _binomial_tail(hits, of, rate) - _RISK, 1.0)
+    hits = min(hits, trials)
+    return 0.0 if hits <= 0 else _root(lambda rate: _binomial_tail(hits, trials, rate) - _RISK, 1.0)
 
 
-def _binomial_tail(hits: int, of: int, rate: float) -> float:
-    """The probability of at least `hits` hits in `of` trials at a rate between 0 and 1
-    (binomial)."""
+def _binomial_tail(hits: int, trials: int, rate: float) -> float:
+    """The binomial probability of at least `hits` hits in some trials, at a rate between 0 and 1."""
     fewer = (
-        math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1)
-        + k * math.log(rate) + (of - k) * math.log1p(-rate)
+        math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
+        + k * math.log(rate) + (trials - k) * math.log1p(-rate)
         for k in range(hits)
     )  # fmt: skip
     return 1 - math.fsum(map(math.exp, fewer))

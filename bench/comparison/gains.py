@@ -17,34 +17,37 @@ from .totals import Runs
 
 
 def with_gains(items: Sequence[Ranked], runs: Runs, advice: Advice) -> list[Ranked]:
-    """The strategies with the result of the last rule: of their figure if that is better or not
-    known, else of the price that decides; of an assumed cache also of the one without it."""
+    """The strategies with the result of the last rule.
+
+    That is *better*, about the figure that answers the question, if it passes or is not known; else
+    *cheaper*. If the cache is assumed, a strategy must be cheaper with it and without it.
+    """
     better = {} if advice.answers == "savings" else _better(items, runs, advice)
-    found = []
+    completed = []
     for item in items:
-        asked = [item.price, item.uncached] if advice.assumed else [item.price]
-        worst = max(asked, key=lambda price: finite(price.high if price else None))
-        passed = all(price is not None and price.certain for price in asked)
+        prices = [item.price, item.uncached] if advice.assumed else [item.price]
+        worst = max(prices, key=lambda price: finite(price.high if price else None))
+        passed = all(price is not None and price.certain for price in prices)
         value = worst.high if worst else None
         last = RuleResult(rule="cheaper", passed=passed, value=value, limit=1.0)
         figure = better.get(item.strategy)
         if figure and (figure.passed or figure.findings or not passed):
             last = figure
-        found.append(replace(item, rules=(*item.rules, last)))
-    return found
+        completed.append(replace(item, rules=(*item.rules, last)))
+    return completed
 
 
 def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, RuleResult]:
-    """The result of the rule *better* of each strategy with the figure of the question: the lower
-    end of the interval of its gain on today's.
+    """The result of the rule *better* of each strategy with a figure that answers the question: the
+    lower end of the interval of its gain on today's figure.
 
-    Strategies with today's figure on every task are left out: they can only be cheaper. If today's
-    is not measured, nothing can be better than it; the finding then says which ones the best is
-    certainly better than. One that fills a slot in which nothing could be measured is not better.
+    Strategies with today's figure on every task are left out: they can only be cheaper. Without
+    today's figure nothing can be better than it, and the finding says which strategies the best is
+    certainly better than. A strategy that fills a slot, but was not measured there, is not better.
     """
-    figures = {it.strategy: one for it in items if (one := it.result(advice.answers))}
+    figures = {item.strategy: figure for item in items if (figure := item.result(advice.answers))}
     slots = {asked.slot for asked in TABLE if asked.rule == advice.answers}
-    filling = (it.strategy for it in items if slots & slots_in_spec(it.spec).keys())
+    filling = (item.strategy for item in items if slots & slots_in_spec(item.spec).keys())
     better = {name: _unknown("", _UNMEASURED) for name in filling if name not in figures}
     if any(runs.means(TODAY, figure.metric) for figure in figures.values()):
         for (name, _), gain in _gains(runs, figures, ((name, TODAY) for name in figures)).items():
@@ -57,36 +60,36 @@ def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, Ru
             )
         return better
     ordered = sorted(figures, key=lambda name: (-merit(figures[name]), name))
-    pairs = _gains(runs, figures, combinations(ordered, 2))  # all, since the best was chosen
-    worse = [
-        f"`{it}`" for (best, it), gain in pairs.items() if best == ordered[0] and gain.p <= ALPHA
-    ]
+    # All pairs are tested, not only those of the best, since it was chosen by these figures.
+    gains = _gains(runs, figures, combinations(ordered, 2)).items()
+    worse = [f"`{b}`" for (a, b), gain in gains if a == ordered[0] and gain.p <= ALPHA]
     than = f"; it is certainly better than {listed(worse, 3)}" if worse else ""
     for name in ordered:
-        better[name] = _unknown(figures[name].metric, _NOT_TODAYS + than * (name == ordered[0]))
+        why = _NOT_TODAYS + (than if name == ordered[0] else "")
+        better[name] = _unknown(figures[name].metric, why)
     return better
 
 
 def _gains(
     runs: Runs, figures: Mapping[str, RuleResult], pairs: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], Estimate]:
-    """The gain of the first strategy of each pair whose figures differ, its p-value
-    corrected over all of them."""
+    """The gain of the first strategy of each pair on the second, if their figures differ; its
+    p-value is corrected over all these pairs."""
     differing: dict[tuple[str, str], tuple[float, ...]] = {}
     for pair in pairs:
         figure = figures[pair[0]]
         sign = -1 if asked_by(figure).better == "lower" else 1
-        own, base = (runs.means(name, figure.metric) for name in pair)
-        gains = tuple(sign * (own[task] - base[task]) for task in own if task in base)
+        first, second = (runs.means(name, figure.metric) for name in pair)
+        gains = tuple(sign * (first[task] - second[task]) for task in first if task in second)
         if max(map(abs, gains), default=0) > ROUNDING:
             differing[pair] = gains
-    found = {pair: mean_gain(gains) for pair, gains in differing.items()}
-    corrected = corrected_for_tries({it: (differing[it], gain.p) for it, gain in found.items()})
-    return {pair: replace(gain, p=corrected[pair]) for pair, gain in found.items()}
+    means = {pair: mean_gain(gains) for pair, gains in differing.items()}
+    corrected = corrected_for_tries({pair: (differing[pair], means[pair].p) for pair in means})
+    return {pair: replace(gain, p=corrected[pair]) for pair, gain in means.items()}
 
 
 def _unknown(metric: str, why: str) -> RuleResult:
-    """The result where nothing can be better, for a reason."""
+    """The result of *better* for a strategy that cannot be compared, with the reason."""
     findings = (Finding(None, why),)
     limit = 0.0 if metric else None
     return RuleResult(rule="better", metric=metric, passed=False, limit=limit, findings=findings)

@@ -1,4 +1,4 @@
-"""The rules of gates: reading a rule from its table, and the limit that it sets."""
+"""The rules of gates: how a rule is read from its table in a scenario, and the limit that it sets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ROUNDING = 1e-9
 def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo]) -> GateRule:
     """A gate rule from its table.
 
-    Raises ScenarioError, after `where`, for an unknown key or metric and for a rule that would
-    always pass.
+    Raises ScenarioError, which starts with `where`, for an unknown key or metric and for a rule that
+    would always pass.
 
     >>> info = MetricInfo(name="needed.recall", unit="share", better="higher", aggregate="mean over tasks")
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
@@ -75,13 +75,13 @@ def amount(value: Any) -> float | None:
 
 
 def has_limit(rule: GateRule) -> bool:
-    """True for a limit on the value, False for one on its change since the baseline."""
+    """True if a rule limits the value, False if it limits the change since the baseline."""
     return bool({*LIMITS} & rule.settings.keys())
 
 
 def judged_strategies(rule: GateRule, compared: Compared) -> list[str]:
-    """The declared strategies that match a rule's pattern; if none does the matching references,
-    else the pattern itself."""
+    """The declared strategies that match a rule's pattern; if none does, the references that match;
+    if none does either, the pattern itself."""
     for known in (compared.strategies, compared.references):
         matches = [name for name in known if fnmatchcase(name, rule.strategy)]
         if matches:
@@ -90,7 +90,7 @@ def judged_strategies(rule: GateRule, compared: Compared) -> list[str]:
 
 
 def in_words(rule: GateRule) -> str:
-    """A gate in a few words, as its table has it.
+    """A gate in a few words.
 
     >>> in_words(GateRule(metric="cost.usd", strategy="mine", settings={"max_increase": "2%"}))
     'cost.usd of mine (max_increase = 2%)'
@@ -100,22 +100,24 @@ def in_words(rule: GateRule) -> str:
 
 
 def is_as_strict(rule: GateRule, other: GateRule) -> bool:
-    """True if whatever a gate allows the other one allows too, on the same strategy.
+    """True if the other rule allows every value that this one allows, on the same strategy.
 
-    >>> two, ten, amount = (GateRule(metric="m", settings={"max_drop": it}) for it in ("2%", "10%", 1))
-    >>> is_as_strict(two, ten), is_as_strict(ten, two), is_as_strict(two, amount)
+    >>> two, ten, fixed = (GateRule(metric="m", settings={"max_drop": size}) for size in ("2%", "10%", 1))
+    >>> is_as_strict(two, ten), is_as_strict(ten, two), is_as_strict(two, fixed)
     (True, False, False)
     """
-    kinds = [
-        (it.metric, [(key, isinstance(limit, str)) for key, limit in it.settings.items()])
-        for it in (rule, other)
-    ]
-    last, allowed = (limit_of(it.settings, 1.0) for it in (rule, other))
-    return kinds[0] == kinds[1] and not is_beyond_limit(last, allowed, other.settings)
+    limit, limit_of_other = limit_of(rule.settings, 1.0), limit_of(other.settings, 1.0)
+    is_within = not is_beyond_limit(limit, limit_of_other, other.settings)
+    return is_within and _kind_of(rule) == _kind_of(other)
+
+
+def _kind_of(rule: GateRule) -> tuple[str, list[tuple[str, bool]]]:
+    """The metric of a rule, and its setting with whether it is relative."""
+    return rule.metric, [(key, isinstance(size, str)) for key, size in rule.settings.items()]
 
 
 def limit_of(settings: Mapping[str, Any], before: float = 0.0) -> float:
-    """The last value that a gate allows; for a relative limit by the value before.
+    """The last value that a gate allows; a change is counted from the value `before`.
 
     >>> limit_of({"min": 0.9}), limit_of({"max_drop": 0.01}, 0.98), limit_of({"max_increase": "10%"}, 100.0)
     (0.9, 0.97, 110.0)
@@ -133,5 +135,5 @@ def is_beyond_limit(value: float, limit: float, settings: Mapping[str, Any]) -> 
     (True, False, True)
     """
     is_minimum = bool({"min", "max_drop"} & settings.keys())
-    beyond = limit - value if is_minimum else value - limit
-    return beyond > _ROUNDING * max(1.0, abs(limit))
+    excess = limit - value if is_minimum else value - limit
+    return excess > _ROUNDING * max(1.0, abs(limit))

@@ -1,4 +1,4 @@
-"""Prices: the cost of a run under each strategy, with and without the cache, against today."""
+"""Prices: what a run costs under each strategy, with and without the cache, compared with today."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ..model.advice import NOISE, REFUSED, TODAY, Basis, Price, Ranked
-from .certainty import ALPHA, corrected_for_tries, leave_one_out, ratio_of_totals
+from .certainty import ALPHA, Estimate, corrected_for_tries, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs
 
@@ -17,7 +17,7 @@ METRICS: Mapping[Basis, Mapping[str, str]] = {
     "cached": {"cached": "cost.usd", "uncached": "cost.usd_uncached"},
     "tokens": {"cached": "cost.prompt_tokens"},
 }
-"""The metrics of each basis by the prices of `Ranked`; the one without the cache never decides."""
+"""For each basis the metric of each price of `Ranked`. The `uncached` price never decides."""
 
 
 def basis_of(runs: Runs) -> Basis:
@@ -27,23 +27,27 @@ def basis_of(runs: Runs) -> Basis:
 
 
 def prices_of(runs: Runs, names: Sequence[str], metric: str) -> dict[str, Price]:
-    """The prices of today's and of each strategy, with p-values corrected over all that were tried.
+    """The price of each strategy and of today's, with p-values corrected over all that were tried.
 
-    Strategies that cost the same on every task are one try, and those that cost what today's does
-    are none: they cannot save by chance. A strategy that raised, or whose runs have no prices, is
-    left out.
+    Strategies that cost the same on every task count as one try, and those that cost what today's
+    does as none: they cannot save by chance. A strategy that raised, or whose runs have no prices,
+    is left out.
     """
     unit: Literal["usd", "tokens"] = "usd" if "usd" in metric else "tokens"
-    totals = ((name, runs.by_task(name, metric)) for name in (TODAY, *names))
-    costs = {name: own for name, own in totals if own is not None}
+    by_name = ((name, runs.by_task(name, metric)) for name in (TODAY, *names))
+    costs = {name: by_task for name, by_task in by_name if by_task is not None}
     prices = {
-        name: Price(unit=unit, per_run=math.fsum(own) / max(1, len(runs.all)))
-        for name, own in costs.items()
+        name: Price(unit=unit, per_run=math.fsum(by_task) / max(1, len(runs.all)))
+        for name, by_task in costs.items()
     }
-    today = costs.pop(TODAY, ())
-    found = ((name, ratio_of_totals(today, own) if today else None) for name, own in costs.items())
-    ratios = {name: ratio for name, ratio in found if ratio is not None}
-    tries = {it: (tuple(costs[it]), ratio.p) for it, ratio in ratios.items() if costs[it] != today}
+    today = costs.pop(TODAY, [])
+    ratios: dict[str, Estimate] = {}
+    tries: dict[str, tuple[tuple[float, ...], float]] = {}
+    for name, by_task in costs.items() if today else ():
+        if ratio := ratio_of_totals(today, by_task):
+            ratios[name] = ratio
+            if by_task != today:
+                tries[name] = tuple(by_task), ratio.p
     corrected = corrected_for_tries(tries)
     for name, ratio in ratios.items():
         p = corrected.get(name, 1.0)
@@ -58,8 +62,7 @@ def prices_of(runs: Runs, names: Sequence[str], metric: str) -> dict[str, Price]
 
 
 def preference(item: Ranked) -> tuple[float, int, str]:
-    """The sort key among equally cheap strategies: fewer missed turns first, then the simpler
-    spec."""
+    """The sort key among equally cheap strategies: fewer missed turns, then fewer slots."""
     return item.missed_turns or 0.0, len(slots_in_spec(item.spec)), item.strategy
 
 
@@ -67,8 +70,8 @@ def preference(item: Ranked) -> tuple[float, int, str]:
 
 
 def honest_ratios(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> dict[str, float]:
-    """The price of a run, against today's, if each task used what is cheapest on all other tasks,
-    among the strategies that could be shipped; without those where it is not known.
+    """The price of a run compared with today's if each task used the strategy that is cheapest on
+    all other tasks, among those that could be shipped; for each price that is known.
 
     The best of many was chosen on the tasks that it is judged on, so its own price looks too good.
     """
@@ -78,13 +81,14 @@ def honest_ratios(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> dict[st
     for field, metric in METRICS[basis].items():
         costs = [runs.by_task(item.strategy, metric) for item in usable]
         today = runs.by_task(TODAY, metric) or ()
-        ratio = leave_one_out([own for own in costs if own is not None], today)
-        ratios |= {} if ratio is None else {field: ratio}
+        ratio = leave_one_out([by_task for by_task in costs if by_task is not None], today)
+        if ratio is not None:
+            ratios[field] = ratio
     return ratios
 
 
 def at_honest_price(item: Ranked, today: Ranked, honest: Mapping[str, float]) -> Ranked:
-    """A strategy that was chosen among many with the prices that are stated of it."""
+    """A strategy that was chosen among many, with its honest prices in place of its own."""
     for field, left_out in honest.items():
         price, before = getattr(item, field), getattr(today, field)
         if price is not None and price.ratio and before is not None:
@@ -95,8 +99,8 @@ def at_honest_price(item: Ranked, today: Ranked, honest: Mapping[str, float]) ->
 
 
 def honest_ratio(price: Price, left_out: float) -> float:
-    """The leave-one-task-out ratio (`left_out`) of a strategy that was chosen among many, within
-    the interval of its own price: the other choices may be better or worse than it.
+    """The ratio to state for a strategy that was chosen among many: the leave-one-task-out ratio
+    `left_out`, but not lower than its own ratio, nor higher than its interval.
 
     >>> price = Price(unit="usd", per_run=8, ratio=0.8, high=0.9)
     >>> honest_ratio(price, 0.83), honest_ratio(price, 0.75), honest_ratio(price, 1.1)

@@ -1,7 +1,7 @@
 """The rules of the decision in one table, in the order in which they are applied.
 
-A strategy that fails one is not advised. What runs today only has to pass *ran* and *valid*, and
-its own faults do not refuse a candidate: only hits beyond today's count, and limits are never
+A strategy that fails one is not advised. What runs today only has to pass *ran* and *valid*. Its own
+faults are not held against another strategy: only hits beyond today's count, and a limit is never
 stricter than today's value.
 """
 
@@ -26,11 +26,11 @@ from .totals import Runs, value_of
 class DecisionRule:
     """One rule: its verdict, and what it measures.
 
-    A rule with a `refusal` searches texts: its refusal follows a count of `noun`, or a share of the
-    texts where the rule reads prose; `example` quotes the first text that was found, and the
-    original in its place. Any other rule has a limit on a share of some `things`, of the first of
-    its metrics that was measured; `figures` are the words for each. With a `slot` it is asked only
-    of strategies that fill it, and its limit is today's value.
+    A rule with a `refusal` searches texts. In words, the refusal follows a count of `noun` or, if
+    the rule reads prose, the share of texts; `example` quotes the first text found, and the original
+    text in its place. Any other rule limits a share of some `things`: the first of its metrics that
+    was measured, stated by the words in `figures`. A rule with a `slot` is applied only to
+    strategies that fill it, and its limit is today's value.
     """
 
     rule: Rule
@@ -109,21 +109,18 @@ TABLE: tuple[DecisionRule, ...] = (
     DecisionRule("better", "not certain", "lower end of the 95% interval of the gain on today"),
     DecisionRule("cheaper", "not certain", "upper end of the 95% interval of the price, against today's"),
 )  # fmt: skip
-"""The table, in the order in which the rules are applied.
-
-`instructed`, `misattributed` and `invented` read prose: their limits are their own false-alarm
-rates.
-"""
+"""The table. `instructed`, `misattributed` and `invented` read prose: their limits are their own
+false-alarm rates."""
 
 
 def asked_by(result: RuleResult) -> DecisionRule:
-    """The entry of the table that a result is of."""
-    of_rule = [asked for asked in TABLE if asked.rule == result.rule]
-    return next((asked for asked in of_rule if result.metric in asked.figures), of_rule[0])
+    """The entry of the table to which a result belongs."""
+    entries = [asked for asked in TABLE if asked.rule == result.rule]
+    return next((asked for asked in entries if result.metric in asked.figures), entries[0])
 
 
 GAINS: tuple[Rule, ...] = ("better", "cheaper")
-"""The rules on the gain, of which one is applied last."""
+"""The rules about the gain, of which one is applied last."""
 FINDINGS = 5
 """The most findings that a rule's result lists."""
 ROUNDING = 1e-9
@@ -161,9 +158,9 @@ def results_of(
     rates: Rates | None = None,
     failed_gates: Sequence[str] = (),
 ) -> tuple[RuleResult, ...]:
-    """The results of every rule but those on the gain for one strategy, in order.
+    """The results of all rules for one strategy, in order, except those about the gain.
 
-    For what runs today only *ran* and *valid*. `failed_gates` are the metrics of its failed gates.
+    What runs today has only *ran* and *valid*. `failed_gates` are the metrics of its failed gates.
     """
     slots = slots_in_spec(spec)
     results: list[RuleResult | None] = []
@@ -180,15 +177,15 @@ def results_of(
 
 
 def unchecked_words(runs: Runs, strategy: str) -> str | None:
-    """The first words of a strategy that could not be checked; None if all were. "" if a rule was
-    not applied to some run."""
+    """The first text of a strategy that could not be checked; "" if only some rules were not
+    applied, and None if everything was checked."""
+    searching = [asked.rule for asked in TABLE if asked.refusal and asked.rule != "ran"]
     words = None
     for run in runs.all:
         score = runs.score(run, strategy)
-        for asked in TABLE:
-            check = score.checks.get(asked.rule) if score else None
-            searches = asked.refusal and asked.rule != "ran"
-            if searches and (check is None or check.unchecked):
+        for rule in searching:
+            check = score.checks.get(rule) if score else None
+            if check is None or check.unchecked:
                 words = words or (check.unchecked_text if check else "")
     return words
 
@@ -202,22 +199,19 @@ def is_sure(result: RuleResult) -> bool:
     """True if a refusal by a rule is certain; False if more runs could decide otherwise."""
     asked, limit = asked_by(result), result.limit or 0.0
     if not asked.figures or (result.tasks and limit in (0, 1)):
-        return True  # what was found is there, and any loss is beyond such a limit
+        return True  # a text that was found stays found, and any loss is beyond a limit of 0 or 1
     if result.tasks < FEWEST or asked.slot:
         return False
-    low, high = result.interval or (limit, limit)  # without one all tasks have the same share
+    low, high = result.interval or (limit, limit)  # no interval: all tasks have the same share
     return not low < limit < high
 
 
-# ---------------------------------------------------------------- the kinds
+# ---------------------------------------------------------------- the kinds of rules
 
 
 def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
-    """The result of the first rule: a strategy ran on every run, twice with the same answers, and
-    none of its gates failed.
-
-    If a run failed, its gates are not counted again.
-    """
+    """The result of *ran*: a strategy ran on every run, twice with the same answers, and none of its
+    gates failed. If a run failed, its gates are not counted too."""
     failures = [finding for finding, _ in runs.failures(strategy)]
     count = len(failures) or len(failed_gates)
     return RuleResult(
@@ -233,21 +227,23 @@ def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
 def _in_texts(
     runs: Runs, asked: DecisionRule, strategy: str, rates: FalseAlarms | None
 ) -> RuleResult:
-    """The result of a rule that searches texts; a rule that counts breaks at the first hit.
+    """The result of a rule that searches texts. Hits that today's texts of the same run have too do
+    not count.
 
-    What today's texts of the same run have too is not a hit. A rule on prose breaks where the rate
-    is certainly above the rule's false alarms.
+    A rule that counts refuses at the first hit, a rule that reads prose if the rate of hits is
+    certainly above the rule's false alarms.
     """
     findings: list[Finding] = []
-    hits = of = summaries = 0
+    hits = texts = summaries = 0
     for run in runs.all:
         check = _check(runs, run, strategy, asked.rule)
         todays = Check() if strategy == TODAY else _check(runs, run, TODAY, asked.rule)
-        more = max(0, check.hits - todays.hits)
-        hits += more
-        of, summaries = of + max(check.of, check.hits), summaries + check.summaries
-        own = (finding for finding in check.findings if more and finding not in todays.findings)
-        findings += (replace(finding, run=run.id) for finding in own)
+        new_hits = max(0, check.hits - todays.hits)
+        hits += new_hits
+        texts += max(check.of, check.hits)
+        summaries += check.summaries
+        new = (item for item in check.findings if new_hits and item not in todays.findings)
+        findings += (replace(finding, run=run.id) for finding in new)
     result = RuleResult(
         rule=asked.rule,
         passed=hits == 0,
@@ -256,10 +252,10 @@ def _in_texts(
         findings=tuple(findings[:FINDINGS]),
     )
     if asked.noun:
-        return replace(result, of=float(of) if hits else None)
-    low = lowest_rate(hits, of)
-    expected = (rates or FalseAlarms()).expected(of, summaries)
-    value = hits / of if of else None
+        return replace(result, of=float(texts) if hits else None)
+    low = lowest_rate(hits, texts)
+    expected = (rates or FalseAlarms()).expected(texts, summaries)
+    value = hits / texts if texts else None
     return replace(result, passed=low <= expected, value=value, limit=expected, low=low)
 
 
@@ -269,33 +265,33 @@ def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
 
 
 def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
-    """The result of a rule on a share; None where its slot has nothing to measure.
+    """The result of a rule on a share; None if its slot has nothing to measure.
 
-    A share that could not be measured does not pass, except for *far* if nothing old was needed.
+    A share that could not be measured does not pass, except for *far* if no old fact was needed.
     """
-    lower = asked.better == "lower"
-    measured = [(metric, runs.share(strategy, metric)) for metric in asked.figures]
-    metric, share = next(((name, share) for name, share in measured if share.weight), measured[0])
-    hits, of = runs.counts(strategy, metric)
+    shares = {metric: runs.share(strategy, metric) for metric in asked.figures}
+    measured = [metric for metric, share in shares.items() if share.weight]
+    metric = (measured or [*shares])[0]
+    share, (hits, of) = shares[metric], runs.counts(strategy, metric)
     result = RuleResult(rule=asked.rule, metric=metric, passed=False, hits=hits, of=of)
-    if share.weight == 0:
-        nothing = share.reason == "nothing to measure"
-        passed = nothing and asked.rule == "far"
+    if not measured:
+        is_empty = share.reason == "nothing to measure"
+        if is_empty and asked.slot:
+            return None
+        passed = is_empty and asked.rule == "far"
         findings = () if passed else (Finding(None, share.reason),)
-        missing = replace(result, passed=passed, limit=asked.limit, findings=findings)
-        return None if nothing and asked.slot else missing
+        return replace(result, passed=passed, limit=asked.limit, findings=findings)
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
-    passed = value <= limit + ROUNDING if lower else value >= limit - ROUNDING
-    means = runs.means(strategy, metric).values()
-    known = replace(result, tasks=len(means), interval=interval_of_share([*means]))
-    return replace(known, passed=passed, value=value, limit=limit)
+    is_lower = asked.better == "lower"
+    passed = value <= limit + ROUNDING if is_lower else value >= limit - ROUNDING
+    means = [*runs.means(strategy, metric).values()]
+    result = replace(result, tasks=len(means), interval=interval_of_share(means))
+    return replace(result, passed=passed, value=value, limit=limit)
 
 
 def _limit(todays: Number, asked: DecisionRule) -> float:
-    """The limit of a share: the rule's, but never stricter than today's value.
-
-    A slot must do as well as today. Without a value of today, the rule's limit applies.
-    """
+    """The limit of a share: the rule's limit, but never stricter than today's value; for a slot it
+    is today's value. Without one the rule's limit applies, or 0 for *routed*."""
     today = value_of(todays)
     if today is None:
         return 0.0 if asked.rule == "routed" else asked.limit
@@ -305,13 +301,12 @@ def _limit(todays: Number, asked: DecisionRule) -> float:
 
 
 def merit(result: RuleResult | None) -> float:
-    """The value of a result, negative where lower is better, to sort by; −∞ where it was not
-    measured."""
+    """The value of a result to sort by, negated if lower is better; −∞ if it was not measured."""
     if result is None or result.value is None:
         return -math.inf
     return -result.value if asked_by(result).better == "lower" else result.value
 
 
 def finite(value: float | None) -> float:
-    """A value to sort by: missing ones come last."""
+    """A value to sort by; a missing one is infinite, so that it comes last."""
     return math.inf if value is None or not math.isfinite(value) else value

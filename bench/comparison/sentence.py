@@ -1,7 +1,7 @@
-"""The first line of every output: a sentence about an advice.
+"""The first line of every output: what to run, at which price, what would be missed, and how certain
+that is.
 
-It says what to run, at which price, what would be missed, and what of that is certain. Names of
-strategies stand between backticks, here and in all texts of reports.
+Names of strategies are between backticks, here and in all texts of reports.
 """
 
 from __future__ import annotations
@@ -30,19 +30,18 @@ _INVALID_TODAY = "what runs today is not valid"
 
 
 def with_sentence(advice: Advice, asks: str) -> Advice:
-    """The advice with its sentence and the strategy that it is about, and the reason of each
-    verdict.
+    """The advice with its sentence, the strategy that this is about, and the reason of each verdict.
 
-    If the question is about a strategy (`asks`), its answer comes first.
+    If the question is about one strategy, `asks`, the answer to that comes first.
     """
     ranked = tuple(
-        replace(it, reason=reason_of(it, advice), condition=_condition(it, advice))
-        for it in advice.ranked
+        replace(item, reason=reason_of(item, advice), condition=_condition(item, advice))
+        for item in advice.ranked
     )
     advice = replace(advice, ranked=ranked)
     subject = _subject(advice, asks)
-    about = advice.item(asks)
-    answer = _answer(about, advice, is_subject=about is subject) if about else ""
+    asked = advice.item(asks)
+    answer = _answer(asked, advice, is_subject=asked is subject) if asked else ""
     is_shipped = subject and subject.strategy == advice.advised
     first = _advised(subject, advice) if subject and is_shipped else _kept(subject, advice)
     losses = _losses(subject, advice) if subject else ""
@@ -56,12 +55,15 @@ def with_sentence(advice: Advice, asks: str) -> Advice:
     )
 
 
-# ---------------------------------------------------------------- the strategy that it is about
+# ---------------------------------------------------------------- the subject
 
 
 def _subject(advice: Advice, asks: str) -> Ranked | None:
-    """The strategy to ship, else the one that comes closest: of a store, evaluator or router the
-    best, else the cheapest that no rule refuses, or the one asked about."""
+    """The strategy to ship, else the one that comes closest to it.
+
+    If the question is savings, that is one that saves and that no rule refuses; of several the one
+    asked about, else the cheapest. For stores, evaluators and routers it is the best.
+    """
     if advice.answers != "savings":
         measured = (item for item in advice.tried if advice.figure(item))
         return next(measured, advice.item(advice.advised))
@@ -76,35 +78,35 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
 
 
 def _condition(item: Ranked, advice: Advice) -> str:
-    """Where alone a strategy is known to save that changes earlier messages, which caches make
-    dearer, if nothing is priced; "" for others."""
+    """Where a strategy is known to save: without prices, one that changes earlier messages saves
+    only where prompts are not cached. "" for other strategies."""
     is_fine = advice.basis == "tokens" and item.verdict not in REFUSED
     return _NOT_CACHED if is_fine and "compactor" in slots_in_spec(item.spec) else ""
 
 
-# ---------------------------------------------------------------- its clauses
+# ---------------------------------------------------------------- the clauses
 
 
 def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
-    """The answer to a question about one strategy; in a word if the sentence is about it too."""
+    """The answer to a question about one strategy; a word if the rest is about it anyway."""
     figure = advice.figure(item)
     word = {"not certain": "Not certain", "ship": "Yes"}.get(item.verdict, "No")
     if figure and is_unknown_today(item):
         word = "Yes" if is_best(figure) else "Partly"
     if is_subject:
         return f"{word}."
-    about, failed = f"{word}: `{item.strategy}`", item.failed
+    start, failed = f"{word}: `{item.strategy}`", item.failed
     if item.verdict in REFUSED and failed:
         if figure and not figure.passed and asked_by(figure).verdict == asked_by(failed).verdict:
-            failed = figure  # the measure that the question is about
-        return f"{about} {refusal_in_words(item, failed)}."
+            failed = figure  # the question is about this one
+        return f"{start} {refusal_in_words(item, failed)}."
     if item.verdict == "ship":
-        return f"{about} is within all limits{item.reason and f', but {item.reason}'}."
-    return f"{about} {item.verdict if item.verdict == 'not certain' else item.reason}."
+        return f"{start} is within all limits{item.reason and f', but {item.reason}'}."
+    return f"{start} {item.verdict if item.verdict == 'not certain' else item.reason}."
 
 
 def _advised(item: Ranked, advice: Advice) -> str:
-    """The sentence on the strategy to ship: its figure, its price."""
+    """The sentence about the strategy to ship, with its figure and its price."""
     price, result = item.price, advice.figure(item)
     figure = figure_and_basis(item, result, advice) if result else ""
     is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
@@ -115,33 +117,33 @@ def _advised(item: Ranked, advice: Advice) -> str:
 
 
 def _kept(item: Ranked | None, advice: Advice) -> str:
-    """The sentence on why what runs today stays: what comes closest to shipping, and why not."""
+    """The sentence that says to keep what runs today, and why the closest strategy is not shipped."""
     today = advice.item(TODAY)
-    acting = [it for it in advice.tried if "inactive" not in it.marks]
+    acting = [tried for tried in advice.tried if "inactive" not in tried.marks]
     keep = f"{_KEEP}{' for now' if item and item.verdict == 'not certain' else ''}:"
     if today and today.verdict == "invalid":
         return f"{keep} it is not valid, but no other strategy can be used."
     if item is None and advice.answers != "savings":
         return "Nothing that these strategies fill could be measured."
     if item is None:
-        names = listed([f"`{it.strategy}`" for it in advice.tried])
+        names = listed([f"`{tried.strategy}`" for tried in advice.tried])
         return f"{keep} {f'{names} changed nothing' if names else 'nothing was tried'}."
-    about, price = f"{keep} `{item.strategy}`", item.price
+    start, price = f"{keep} `{item.strategy}`", item.price
     saves = advice.answers == "savings" and item.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
-        start = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
+        all_refused = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
         why = refusal_in_words(item, item.failed)
-        return f"{keep} {start}`{item.strategy}` {cost}{why}."
+        return f"{keep} {all_refused}`{item.strategy}` {cost}{why}."
     if figure := advice.figure(item):
-        return f"{about} {figure_and_basis(item, figure, advice)}, but {item.reason}."
+        return f"{start} {figure_and_basis(item, figure, advice)}, but {item.reason}."
     if saves:
-        return f"{about} {cost}{item.reason}."
+        return f"{start} {cost}{item.reason}."
     less = "uses fewer tokens" if advice.basis == "tokens" else "costs less"
     none = f"no strategy {less}"
     if len(acting) == 1 and price is not None and price.ratio is not None:
         none = f"`{item.strategy}` {costs(price)}"
-    where = f"{_economy(advice)} on {sample(advice)}".strip()
+    where = f"{_cache_in_words(advice)} on {sample(advice)}".strip()
     return f"{keep} {none} {where}."
 
 
@@ -149,28 +151,27 @@ def _cost(item: Ranked, advice: Advice) -> str:
     """The price of a strategy against today's: "costs 36% less ($0.64 instead of $1.00 a run)"."""
     price, pricing = item.price, pricing_of(advice)
     before = pricing.money(advice.todays_price)
-    unit = f"{pricing.unit.removeprefix('tokens ')} {_economy(advice)}".rstrip()
+    unit = f"{pricing.unit.removeprefix('tokens ')} {_cache_in_words(advice)}".rstrip()
     cost = costs(price) if price else "is not priced"
     return f"{cost} ({pricing.money(price)} instead of {before} {unit})"
 
 
-def _economy(advice: Advice) -> str:
-    """The price that decides in words; "" if nothing is priced."""
+def _cache_in_words(advice: Advice) -> str:
+    """The cache that the deciding price assumes, in words; "" if nothing is priced."""
     if advice.basis == "tokens":
         return ""
     return "with an assumed cache" if advice.assumed else "with the provider's cache"
 
 
 def _losses(item: Ranked, advice: Advice) -> str:
-    """A sentence on what a strategy misses that saves and that no rule refuses; "" for another
-    one."""
+    """A sentence about what a strategy misses; "" if it does not save or a rule refuses it."""
     is_close = item.saves and item.verdict not in REFUSED
     losses = losses_in_words(item, advice) if is_close else ""
     return losses and f"{sentence_case(losses)}."
 
 
 def _certainty(item: Ranked, advice: Advice) -> str:
-    """A sentence on what is certain of the gain of the advised strategy; "" for another one."""
+    """A sentence about how certain the gain of the advised strategy is; "" for any other."""
     if item.strategy != advice.advised:
         return ""
     gain, price = item.rules[-1].rule, item.price
@@ -191,25 +192,27 @@ def _certainty(item: Ranked, advice: Advice) -> str:
 
 
 def _elsewhere(item: Ranked, advice: Advice) -> str:
-    """A sentence on what to do without the cache (or, where tokens decide, with one) if that is
-    something else; else ""."""
+    """A sentence about what to do without the cache (or, if tokens decide, with one); "" if that is
+    the same."""
     if item.condition:
-        others = [it for it in advice.tried if it.verdict == "ship" and not it.condition]
+        others = [
+            tried for tried in advice.tried if tried.verdict == "ship" and not tried.condition
+        ]
         is_advised = item.strategy == advice.advised
         why = f"`{item.strategy}` may cost more; to price that, add a `--model` with known prices"
         return f"With a cache: {_instead(others)}, since {why}." if is_advised else ""
-    certain = [it for it in advice.tried if it.uncached and it.uncached.certain and not it.marks]
-    usable = [it for it in certain if it.verdict not in REFUSED]
-    usable.sort(key=lambda it: finite(it.uncached.ratio if it.uncached else None))
-    here, there, best = item.price, item.uncached, usable[0].uncached if usable else None
+    unmarked = (tried for tried in advice.tried if tried.verdict not in REFUSED and not tried.marks)
+    usable = [tried for tried in unmarked if tried.uncached and tried.uncached.certain]
+    usable.sort(key=lambda tried: finite(tried.uncached.ratio if tried.uncached else None))
+    cached, uncached, best = item.price, item.uncached, usable[0].uncached if usable else None
     if advice.advised is None and best:
         return f"Without a cache: {_instead(usable)}, which {costs(best)} there."
-    if advice.advised and here and there and here.saves and not there.saves:
-        why = f"`{item.strategy}` {costs(there)} there"
+    if advice.advised and cached and uncached and cached.saves and not uncached.saves:
+        why = f"`{item.strategy}` {costs(uncached)} there"
         return f"Without a cache: {_instead(usable)}, since {why}."
     return ""
 
 
 def _instead(usable: Sequence[Ranked]) -> str:
-    """What to do instead: the first strategy that can be used, if there is one."""
+    """What to do instead: ship the first strategy that can be used, if there is one."""
     return f"ship `{usable[0].strategy}`" if usable else "keep what runs today"

@@ -1,6 +1,6 @@
-"""One value for each number of a comparison: sums as totals over runs, shares as means over tasks.
+"""Each number of a comparison over all runs: amounts as totals over runs, shares as means over tasks.
 
-A task is `RunFacts.task`, else the recording itself. The runs of one task are averaged first.
+A task is `RunFacts.task`, else each recording is its own. The runs of one task are averaged first.
 Copies of a recording under other names count once.
 """
 
@@ -63,21 +63,21 @@ class Runs:
         return [math.fsum(values) for values in tasks]
 
     def means(self, strategy: str, metric: str) -> dict[int, float]:
-        """The mean over the runs of each task, by the task's place; without tasks where nothing was
-        measured."""
-        tasks = (self._values(task, strategy, metric) for task in self.tasks)
-        return {at: math.fsum(it) / len(it) for at, it in enumerate(tasks) if it}
+        """The mean over the runs of each task, by the task's index. Tasks where nothing was
+        measured are left out."""
+        values_of_tasks = enumerate(self._values(task, strategy, metric) for task in self.tasks)
+        return {task: math.fsum(values) / len(values) for task, values in values_of_tasks if values}
 
     def _values(self, runs: Iterable[MeasuredRun], strategy: str, metric: str) -> list[float]:
-        """The finite values of some runs."""
+        """The values of those runs that have a finite one."""
         values = (value_of(self.number(run, strategy, metric)) for run in runs)
         return [value for value in values if value is not None]
 
     def share(self, strategy: str, metric: str) -> Number:
         """The mean over tasks of a share; `weight` is the number of tasks that have one.
 
-        A run without anything to measure is left out. Where a run could not be measured the value
-        is None, with the reason.
+        A run without anything to measure is left out. If a run could not be measured, the value is
+        None, with the reason.
         """
         means = self.means(strategy, metric).values()
         return self._unmeasured(strategy, metric, means) or Number(
@@ -85,8 +85,8 @@ class Runs:
         )
 
     def _unmeasured(self, strategy: str, metric: str, values: Collection[float]) -> Number | None:
-        """The number without a value, with the reason, where a run has no finite value or none has
-        any; else None."""
+        """A number without a value but with the reason, if the value of a run is not finite or
+        there are no `values`; else None."""
         for run in self.all:
             number = self.number(run, strategy, metric)
             if number is not None and value_of(number) is None:
@@ -94,14 +94,14 @@ class Runs:
         return None if values else Number(None, 0.0, "nothing to measure")
 
     def counts(self, strategy: str, metric: str) -> tuple[float, float]:
-        """A share over all runs, as a number of things and how many they are of."""
+        """A share over all runs as two counts: (things that have the property, all things)."""
         numbers = (self.number(run, strategy, metric) for run in self.all)
-        known = [one for one in numbers if one and value_of(one) is not None]
-        hits = math.fsum((one.value or 0.0) * one.weight for one in known)
-        return hits, math.fsum(one.weight for one in known)
+        known = [number for number in numbers if number and value_of(number) is not None]
+        hits = math.fsum((number.value or 0.0) * number.weight for number in known)
+        return hits, math.fsum(number.weight for number in known)
 
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> str:
-        """The run where a number is worst; "" where no run has one."""
+        """The id of the run where a number is worst; "" if no run has the number."""
         known = ((run.id, value_of(self.number(run, strategy, metric))) for run in self.all)
         values = {run: value if lowest else -value for run, value in known if value is not None}
         return min(values, key=lambda run: (values[run], run), default="")
@@ -114,8 +114,8 @@ class Runs:
         if missing := self._unmeasured(strategy, info.name, values):
             return missing
         numbers = ((run.id, self.number(run, strategy, info.name)) for run in self.all)
-        least = (f"{run}: {one.reason}" for run, one in numbers if one and one.reason)
-        return Number(math.fsum(values), float(len(values)), next(least, ""))
+        reasons = (f"{run}: {number.reason}" for run, number in numbers if number and number.reason)
+        return Number(math.fsum(values), float(len(values)), next(reasons, ""))
 
 
 def value_of(number: Number | None) -> float | None:
@@ -128,10 +128,12 @@ def value_of(number: Number | None) -> float | None:
 def totals(
     runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]
 ) -> dict[str, dict[str, Number]]:
-    """The value of every metric of every strategy over all runs, where it was measured."""
-    scores = [score for run in runs.all for score in run.scores]
-    known = {(score.strategy, metric) for score in scores for metric in score.numbers}
+    """The value over all runs of each metric that was measured for a strategy, by strategy and
+    metric."""
+    measured: dict[str, set[str]] = {name: set() for name in strategies}
+    for score in (score for run in runs.all for score in run.scores):
+        measured.get(score.strategy, set()).update(score.numbers)
     return {
-        name: {it: runs.total(name, info) for it, info in infos.items() if (name, it) in known}
+        name: {key: runs.total(name, info) for key, info in infos.items() if key in measured[name]}
         for name in strategies
     }

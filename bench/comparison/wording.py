@@ -1,4 +1,4 @@
-"""Changes, values and prices in words."""
+"""Changes, values, prices and samples in words, for the sentence and for reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .certainty import cannot_rule_out
 
 
 def change(ratio: float | None) -> str:
-    """A ratio to today as a signed percentage; "" where there is none.
+    """A ratio to today as a signed percentage; "" for None.
 
     >>> change(0.921), change(1.019), change(1.0), change(0.9999), change(None)
     ('−7.9%', '+1.9%', '0%', '≈0%', '')
@@ -45,12 +45,12 @@ def costs(price: Price) -> str:
 
 
 _CHEAP = 0.1
-"""The dollars a run below which prices are stated per 1,000 runs."""
+"""The price of a run, in dollars, below which prices are stated per 1,000 runs."""
 
 
 class Pricing(NamedTuple):
-    """The way in which a comparison states prices: for a number of runs, in a unit ("a run", "per
-    1,000 runs", "tokens a run")."""
+    """How a comparison states prices: for a number of runs, in a unit ("a run", "per 1,000 runs",
+    "tokens a run")."""
 
     runs: int
     unit: str
@@ -69,7 +69,7 @@ class Pricing(NamedTuple):
 
 
 def pricing_of(advice: Advice) -> Pricing:
-    """The way to state the prices of an advice: by today's price, else by the first price."""
+    """How to state the prices of an advice, by the size of today's price, else of the first one."""
     prices = (advice.todays_price, *(item.price for item in advice.ranked))
     first = next(filter(None, prices), None)
     if advice.basis == "tokens":
@@ -85,7 +85,7 @@ def sample(advice: Advice, many: int | None = None) -> str:
 
 
 def means(advice: Advice) -> str:
-    """The words for shares over all runs: "means over runs", or over tasks if they are fewer."""
+    """The words "means over runs", or "means over tasks" if there are several runs of a task."""
     return f"means over {sample(advice, 2).partition(' ')[2]}"
 
 
@@ -115,8 +115,8 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
         return "unchanged"
     sign = "+" if after > before else MINUS
     if unit == "share":
-        moved = percent(abs(after - before)).removesuffix("%")
-        return f"{sign}{moved} {'point' if moved == '1' else 'points'}"
+        points = percent(abs(after - before)).removesuffix("%")
+        return f"{sign}{points} {'point' if points == '1' else 'points'}"
     if before and unit in ("usd", "tokens"):
         return sign + percent(abs(after / before - 1))
     return sign + quantity(abs(after - before), unit)
@@ -133,7 +133,7 @@ def unseen(advice: Advice) -> str:
     if not share:
         return ""
     number, _, unit = size.partition(" ")
-    one_in = math.floor(1 / share)  # down: 12 tasks miss a problem in 1 of 5 too often
+    one_in = math.floor(1 / share)  # rounded down, since 12 tasks often miss a problem in 1 of 5
     if one_in > 1:
         return f"a problem in fewer than 1 of {count(one_in)} {unit} may not show in {size}"
     return f"{size} {'says' if number == '1' else 'say'} little about others"
