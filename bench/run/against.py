@@ -1,4 +1,4 @@
-"""What a comparison is held against: a baseline, a score file, or the scenario at a git revision."""
+"""The earlier values for a comparison: of a baseline, a score file, or an older git revision."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _BASELINE = ".baseline.json"
 
 
 def base_of(plan: Scenario, against: str | None, options: RunOptions) -> Base:
-    """The values to compare a scenario with.
+    """The values to compare a scenario with: those of its baseline, or of the score file or the git
+    revision that `against` names.
 
-    Without `against` they are those of its baseline, else of a score file, or of a git revision.
-    Raises BenchError for one that is neither or that this clone does not have.
+    Raises BenchError if `against` is neither, and for a revision that this clone does not have.
     """
     if against is None:
         return _baseline_of(plan, options)
@@ -45,7 +45,8 @@ def base_of(plan: Scenario, against: str | None, options: RunOptions) -> Base:
 
 
 def _baseline_of(plan: Scenario, options: RunOptions) -> Base:
-    """The values of a scenario's baseline; an unreadable one that is to be replaced is none."""
+    """The values of a scenario's baseline. An unreadable one counts as none if it is to be
+    replaced."""
     missing = [*_orphaned(plan)] if options.required else []
     scores, path = None, plan.baseline_path
     if path is not None:
@@ -59,8 +60,8 @@ def _baseline_of(plan: Scenario, options: RunOptions) -> Base:
 
 
 def _orphaned(plan: Scenario) -> Iterator[str]:
-    """Yield a clause on each baseline in a scenario's folder, or in one above in its repository,
-    whose own scenario file is gone."""
+    """Yield a sentence about each baseline without its scenario file, in a scenario's folder and
+    those above it in the repository."""
     base = plan.base.resolve()
     top = (top_of(base) or base).resolve()
     for folder in (base, *base.parents) if plan.path else ():
@@ -70,8 +71,8 @@ def _orphaned(plan: Scenario) -> Iterator[str]:
 
 
 def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
-    """The values of a scenario as it was at a git revision, with the recordings (if the repository
-    has any), the strategies and the gates of then. A scenario that is new keeps its baseline."""
+    """The values of a scenario as it was at a git revision, with its strategies, gates and (if they
+    are in the repository) recordings. A scenario that is new since then keeps its baseline."""
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
     top = (top_of(plan.base) or plan.base).resolve()
@@ -82,33 +83,30 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
         gone = [f"scenario {file.name} is gone" for file in _gone_scenarios(files, top)]
         inside = plan.path.resolve().relative_to(top)
         if not (files / inside).is_file():
-            own = _baseline_of(plan, options)
+            baseline = _baseline_of(plan, options)
             note = f"{inside} is not in {revision}, so it is judged with its own baseline"
-            return own._replace(missing=[*own.missing, *gone], note=note)
+            return baseline._replace(missing=[*baseline.missing, *gone], note=note)
         then = read_scenario(files / inside)
         hidden = (
             *hidden_from_code(then.traces, then.base),
             *hidden_from_code(plan.traces, plan.base),
         )
         place = Place(then.base, top, files, hidden)
-        given = strategies_given(then.strategies, place, options, tolerant=True)
+        strategies = strategies_given(then.strategies, place, options, tolerant=True)
         if not any(recorded_files(then.traces, then.base)):  # they are not in the repository
             then = msgspec.structs.replace(then, traces=plan.traces, base=plan.base)
         try:
             quiet = replace(options, details=False, required=False, accepting=False)
-            result = compare_runs(then, given, source_of(then), quiet, Base())
-            broken = [f"{one.name} at {sha[:9]}: {one.broken}" for one in given if one.broken]
-            imported, here = imported_files(given, files), imported_files(given, top)
+            result = compare_runs(then, strategies, source_of(then), quiet, Base())
+            broken = [f"{it.name} at {sha[:9]}: {it.broken}" for it in strategies if it.broken]
+            imported, current = imported_files(strategies, files), imported_files(strategies, top)
         finally:
-            stop(given)
-    # As an editable install may cause.
-    of_now = [
-        f"{name} is imported as it is now"
-        for name in sorted(here)
-        if not (top / name).is_relative_to(files)
-    ]
+            stop(strategies)
+    current -= {name for name in current if (top / name).is_relative_to(files)}
+    # An editable install can make the old code import a file of today.
+    not_old = [f"{name} is imported as it is now" for name in sorted(current)]
     scores, name = score_file_of(result, metric_infos()), f"{revision} ({sha[:9]})"
-    return Base(scores, name, [*broken, *of_now, *gone], imported=imported)
+    return Base(scores, name, [*broken, *not_old, *gone], imported=imported)
 
 
 def _gone_scenarios(files: Path, top: Path) -> Iterator[Path]:

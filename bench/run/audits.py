@@ -1,4 +1,4 @@
-"""Audits of recordings, from a replay of what was recorded and one with perfect foresight."""
+"""Audits of recordings, each from a replay of it as recorded and one with perfect foresight."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Audits:
-    """The audits of some recordings, sorted by id, and what was skipped (files, recordings without
-    model calls, copies), each with the reason."""
+    """The audits of some recordings, sorted by id; and each skipped file, copy, and recording without
+    model calls, with the reason."""
 
     sessions: tuple[SessionAudit, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -36,37 +36,38 @@ def audit(
     model: str | None = None,
     progress: Progress | None = None,
 ) -> Audits:
-    """The audit of every recording, which may be given as to `compare`; of paths only one recording
-    at a time is in memory.
+    """The audit of every recording; `traces` are given as to `compare`, and only one of several
+    paths is in memory at a time.
 
-    A recording without model calls is left out, and so is a copy of another one. `model` applies to recordings that name none.
-    Raises TraceError for a path that cannot be read, BenchError where nothing is left.
+    A recording without model calls is left out, and so is a copy of another one. `model` applies to
+    recordings that name none. Raises TraceError for a path that cannot be read, BenchError if
+    nothing is left.
 
     >>> from bench.metrics import example
     >>> audit(example().trace).sessions[0].charges.prompt_tokens
     40
     """
     source = traces_given(traces, base)
-    silent: list[tuple[str, str]] = []
-    originals: dict[str, str] = {}  # ids by the hash of the recording
-    counted: dict[str, str] = {}  # answers by their ids, with the session that has their charges
+    left_out: list[tuple[str, str]] = []
+    originals: dict[str, str] = {}  # the id of each recording by its hash
+    counted: dict[str, str] = {}  # the session that is charged for each answer, by the answer's id
 
     def each() -> Iterator[SessionAudit]:
         """Yield the audit of each recording with a model call."""
         for done, trace in enumerate(source, 1):
             if originals.setdefault(trace.sha256, trace.id) != trace.id:
-                silent.append((trace.id, f"a copy of {originals[trace.sha256]}, counted there"))
+                left_out.append((trace.id, f"a copy of {originals[trace.sha256]}, counted there"))
             elif trace.model_turns:
                 yield audited(trace, model, counted)
                 for answer in filter(None, (turn.answer_id for turn in trace.model_turns)):
                     counted.setdefault(answer, trace.id)
             else:
-                silent.append((trace.id, "no model call was recorded"))
+                left_out.append((trace.id, "no model call was recorded"))
             if progress:
                 progress(done)
 
     audits = sorted(each(), key=lambda item: item.id)
-    skipped = (*source.skipped, *silent)
+    skipped = (*source.skipped, *left_out)
     if not audits:
         why = "".join(f": {name}: {reason}" for name, reason in skipped[:1])
         raise BenchError(f"nothing to audit — no recording with a model call{why}")

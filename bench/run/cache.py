@@ -1,8 +1,8 @@
 """The cache between runs: one SQLite file, which may be deleted and never makes a run fail.
 
-A value's key has everything that it depends on: the hash of the recording, the counting of its
-tokens, the version of the bench, and for results of a strategy its spec if it ships with the bench,
-else the bytes of its replay. So user code is never hashed, and no value can be stale.
+A value's key has everything that the value depends on: the hash of the recording, the counting of
+its tokens, the version of the bench, and for the score of a strategy its spec, or the bytes of its
+replay if it has user code. So user code is never hashed, and no value can be stale.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from ..version import VERSION
 
 _Value = TypeVar("_Value")
 VARIABLE = "BENCH_CACHE"
-"""The environment variable that names another file; `off` keeps nothing."""
+"""The environment variable that names another file for the cache; `off` turns it off."""
 
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs", "bm25s", "jmespath")
-_SHOWS = {"reports", "cli", "starter", "__pycache__"}
+_NO_VALUES = {"reports", "cli", "starter", "__pycache__"}  # folders that change no cached value
 
 
 def user_cache() -> Cache | None:
@@ -72,27 +72,25 @@ class Cache:
 
     path: Path
 
-    def get(self, kind: type[_Value], *about: object) -> _Value | None:
-        """The value under a key of several parts; None without one, and for a damaged one."""
+    def get(self, kind: type[_Value], *key: object) -> _Value | None:
+        """The value under a key of several parts; None if there is none or it is damaged."""
         with contextlib.suppress(
             sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError
         ):
+            query = "SELECT body FROM value WHERE key = ?"
             with self._open() as connection:
-                found = connection.execute(
-                    "SELECT body FROM value WHERE key = ?", (key_of(*about),)
-                ).fetchone()
-            if found and isinstance(found[0], bytes):
-                return msgspec.msgpack.decode(zlib.decompress(found[0]), type=kind)
+                row = connection.execute(query, (key_of(*key),)).fetchone()
+            if row and isinstance(row[0], bytes):
+                return msgspec.msgpack.decode(zlib.decompress(row[0]), type=kind)
         return None
 
-    def put(self, value: Any, *about: object) -> None:
+    def put(self, value: Any, *key: object) -> None:
         """Store a value; a failure (a full disk, odd texts) is ignored."""
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
             body = zlib.compress(msgspec.msgpack.encode(value), 1)
             with self._open() as connection:
-                connection.execute(
-                    "INSERT OR REPLACE INTO value VALUES (?, ?)", (key_of(*about), body)
-                )
+                query = "INSERT OR REPLACE INTO value VALUES (?, ?)"
+                connection.execute(query, (key_of(*key), body))
 
     def trim(self) -> None:
         """Remove everything if the values exceed `limit("cache")`."""
@@ -102,13 +100,13 @@ class Cache:
                 connection.execute("DELETE FROM value")
 
     def _open(self) -> sqlite3.Connection:
-        """The connection of this process and thread, whose context is one transaction."""
+        """The connection of this process and thread; a `with` block is one transaction."""
         return _connection(self.path, os.getpid(), threading.get_ident())
 
 
 @functools.lru_cache(maxsize=8)
 def _connection(path: Path, process: int, thread: int) -> sqlite3.Connection:
-    """A connection to the file of a cache, which is made where it is missing."""
+    """A connection to the file of a cache, which is created if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     connection = sqlite3.connect(path, timeout=10.0)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -119,11 +117,10 @@ def _connection(path: Path, process: int, thread: int) -> sqlite3.Connection:
     return connection
 
 
-def key_of(*about: object) -> bytes:
-    """The key of a value: its kind, everything that it depends on, and the version of the code."""
-    return hashlib.sha256(
-        compact_json([code_version(), *map(str, about)]).encode("utf-8", "replace")
-    ).digest()
+def key_of(*parts: object) -> bytes:
+    """The digest of the parts of a key and the version of the code."""
+    text = compact_json([code_version(), *map(str, parts)])
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
 def replay_digest(replay: Replay) -> str:
@@ -156,7 +153,7 @@ def code_version() -> str:
             digest.update(f"{name} {importlib.metadata.version(name)}\0".encode())
     for path in sorted(top.rglob("*")):
         parts = path.relative_to(top).parts
-        if not _SHOWS.intersection(parts) and path.is_file():
-            about = path.stat()
-            digest.update(f"{'/'.join(parts)} {about.st_size} {about.st_mtime_ns}\0".encode())
+        if not _NO_VALUES.intersection(parts) and path.is_file():
+            status = path.stat()
+            digest.update(f"{'/'.join(parts)} {status.st_size} {status.st_mtime_ns}\0".encode())
     return digest.hexdigest()

@@ -1,4 +1,5 @@
-"""A comparison: every run under every strategy, then decision, gates and details."""
+"""A comparison: measures every run under every strategy, then adds the decision of the room
+`comparison`, the gates, and the details that a report shows."""
 
 from __future__ import annotations
 
@@ -47,19 +48,19 @@ Progress = Callable[[int], None]
 """A callback that gets the number of runs done."""
 
 MISSED, RUNS_EACH, _MOST_DETAILED_RUNS = "needed.missed_turns", 2, 4
-"""A report shows prompts of this many runs for each strategy, those with the most missed turns, and
-of so many in all."""
+"""For each strategy a report shows the prompts of `RUNS_EACH` runs, those with the most `MISSED`
+turns, and of at most `_MOST_DETAILED_RUNS` runs in all."""
 
 _REPLAYED_TWICE = 3
-"""The runs with results on which user code is replayed a second time: the first ones."""
+"""How many runs with tool results are replayed a second time with user code: the first ones."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a comparison is run and judged: the workers, the cache, the progress callback, baselines.
+    """How a comparison is run and judged.
 
-    Without `details` no prompts are prepared for a report to show. With `required` gates that need
-    earlier values fail without any; with `accepting` the values are about to be replaced.
+    Without `details` no prompts are prepared for a report to show. With `required`, gates that need
+    earlier values fail if there are none; with `accepting`, those values are about to be replaced.
     """
 
     workers: Workers = field(default_factory=Workers)
@@ -72,10 +73,10 @@ class RunOptions:
 
 
 class Base(NamedTuple):
-    """The values that a comparison is compared with, and their name.
+    """The earlier values to which a comparison is compared, and their name.
 
-    `missing` is a clause on each part that is gone since, `note` a line to show; `imported` are the
-    files that the code imported then.
+    `missing` has a sentence about each part that is gone since then, `note` is a line to show, and
+    `imported` are the files that the code imported then.
     """
 
     scores: ScoreFile | None = None
@@ -93,13 +94,13 @@ def strategies_given(
 ) -> list[Strategy]:
     """The strategies in a user's argument, one for each setting of a sweep.
 
-    Raises SpecError as `load_strategies` does, for a sweep of more than 100 settings, and unless
-    `tolerant` where none of those with user code can be loaded.
+    Raises SpecError as `load_strategies` does, for a sweep of more than 100 settings, and (unless
+    `tolerant`) if none of those with user code can be loaded.
     """
-    settings = [setting for one in declarations(given) for setting in at_settings(one)]
+    settings = [setting for item in declarations(given) for setting in at_settings(item)]
     strategies = load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
-    users = [one for one in strategies if one.broken or one.has_user_code]
-    if users and not tolerant and all(one.broken for one in users):
+    users = [item for item in strategies if item.broken or item.has_user_code]
+    if users and not tolerant and all(item.broken for item in users):
         raise SpecError(f"{users[0].name}: {users[0].broken}")
     return strategies
 
@@ -114,8 +115,8 @@ def hidden_from_code(paths: Iterable[str], base: Path) -> tuple[str, ...]:
 
 
 def imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:
-    """The files that strategies import and that are not empty, relative to the top of their
-    repository."""
+    """The files in a repository that strategies import and that are not empty, relative to its
+    top."""
     sandboxes = (item.sandbox for item in strategies if item.sandbox is not None)
     files = {Path(file) for sandbox in sandboxes for file in sandbox.imported}
     inside = {file for file in files if file.is_relative_to(top) and file.stat().st_size}
@@ -139,12 +140,14 @@ def with_references(strategies: Sequence[Strategy]) -> tuple[Strategy, ...]:
 def rules_of(
     tables: Sequence[Mapping[str, Any]], strategies: Sequence[Strategy], where: str
 ) -> tuple[GateRule, ...]:
-    """The gates of a scenario, one for every setting of its strategy.
+    """The gates of a scenario; a gate on a strategy with a sweep becomes one for each setting.
 
-    Raises ScenarioError after `where`, also for a strategy that is neither declared nor a
-    reference.
+    Raises ScenarioError, which starts with `where`, also for a strategy that is neither declared nor
+    a reference.
     """
-    settings = grouped((name, it.name) for it in strategies for name in (it.family, it.name))
+    settings = grouped(
+        (name, item.name) for item in strategies for name in (item.family, item.name)
+    )
     known = dict.fromkeys((*settings, *REFERENCES))
     rules: list[GateRule] = []
     for number, table in enumerate(tables, 1):
@@ -172,17 +175,17 @@ def compare_runs(
 ) -> Compared:
     """The comparison that a scenario asks for, of the recordings of `source`.
 
-    Raises BenchError without recordings, and for two with one name.
+    Raises BenchError if there are no recordings, and for two with one name.
     """
     rules = rules_of(plan.gates, strategies, "" if plan.path is None else str(plan.path))
     everyone = with_references(strategies)
     measuring = Measuring(everyone, plan.model, options.cache)
-    each = with_probes(plan, source)
-    measured = sorted(_measured(each, measuring, options), key=lambda run: run.id)
+    traces = with_probes(plan, source)
+    measured = sorted(_measured(traces, measuring, options), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     names = tuple(item.name for item in strategies)
-    here = (
+    in_process = (
         f"{item.name} ran in the process that compares: {item.in_process_reason}"
         for item in strategies
         if item.in_process_reason
@@ -202,7 +205,7 @@ def compare_runs(
             Skipped(path=path, reason=reason, damaged=path in source.damaged)
             for path, reason in source.skipped
         ),
-        notes=tuple(here),
+        notes=tuple(in_process),
     )
     result = with_decision(
         compared,
@@ -214,8 +217,8 @@ def compare_runs(
     )
     outcome: Literal["fail", "skipped"] = "fail" if options.required else "skipped"
     missing = (
-        GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
-        for clause in base.missing
+        GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=reason)
+        for reason in base.missing
     )
     notes = [base.note]
     if base.imported:
@@ -248,7 +251,7 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 
 
 class Task(NamedTuple):
-    """One recording to measure; `again` as for a RunSession."""
+    """One recording to measure; with `again` user code is replayed a second time."""
 
     trace: Trace
     again: bool = False
@@ -257,21 +260,21 @@ class Task(NamedTuple):
 def _measured(
     traces: Iterable[Trace], measuring: Measuring, options: RunOptions
 ) -> Iterator[MeasuredRun]:
-    """Yield every run as it is done. Raises BenchError for two recordings of one name."""
+    """Yield every run as it is measured. Raises BenchError for two recordings with one name."""
     ids: set[str] = set()
 
     def tasks() -> Iterator[Task]:
         """Yield each recording as a task."""
-        again = _REPLAYED_TWICE
+        to_replay_again = _REPLAYED_TWICE
         for trace in traces:
             if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
             ids.add(trace.id)
             if options.workers.count > 1 and options.cache is None:
-                # A vocabulary that is read here is read in no worker.
+                # Reads the vocabulary here, before the workers are forked, and not in each.
                 TokenCounter(encoding_for(trace.model or measuring.model)[0])
-            yield Task(trace, again > 0)
-            again -= bool(trace.results)
+            yield Task(trace, again=to_replay_again > 0)
+            to_replay_again -= bool(trace.results)
 
     for done, run in enumerate(options.workers.results(_measure, measuring, tasks()), 1):
         if options.progress:
@@ -297,8 +300,8 @@ def _details(
     opened = _strategies_in_detail(result)
     worst = (run for name in opened if name != TODAY for run in _worst_runs(result, name))
     chosen = [*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS]
-    wanted = (trace for trace in traces if trace.id in chosen)
-    tasks = map(Task, itertools.islice(wanted, len(chosen)))  # which are read again
+    chosen_traces = (trace for trace in traces if trace.id in chosen)
+    tasks = map(Task, itertools.islice(chosen_traces, len(chosen)))  # reads no file after the last
     work = functools.partial(_details_of, strategies=opened)
     by_run = dict(options.workers.results(work, measuring, tasks))
     for name in chosen:
@@ -309,9 +312,10 @@ def _worst_runs(result: Compared, strategy: str) -> list[str]:
     """The few runs on which a strategy would have missed most turns, the worst first."""
     missed = []
     for run in result.runs:
-        number = next(it for it in run.scores if it.strategy == strategy).numbers.get(MISSED)
+        numbers = {score.strategy: score.numbers.get(MISSED) for score in run.scores}
+        number = numbers[strategy]
         missed.append((-((number and number.value) or 0.0), run.id))
-    return [name for _, name in sorted(missed)[:RUNS_EACH]]
+    return [run_id for _, run_id in sorted(missed)[:RUNS_EACH]]
 
 
 @rare_collection()
@@ -324,13 +328,12 @@ def _details_of(
 
 def _strategies_in_detail(result: Compared) -> tuple[str, ...]:
     """The strategies that a report opens: those with a failed gate, those that its answer is about,
-    and today's."""
+    the first one that saves but is refused, and today's."""
     advice = result.advice
     failed = (gate.strategy for gate in result.gates if gate.outcome == "fail")
-    saving = (it for it in advice.ranked if it.saves)
-    refused = next((it.strategy for it in saving if it.verdict in REFUSED), None)
-    wanted = *failed, advice.subject, result.asks, refused, TODAY
+    refused = [it.strategy for it in advice.ranked if it.saves and it.verdict in REFUSED]
+    wanted = *failed, advice.subject, result.asks, *refused[:1], TODAY
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
-    if len(opened) == 1:  # today's alone
+    if len(opened) == 1:  # only today's
         opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]
     return tuple(opened)

@@ -37,8 +37,8 @@ _ONE_AT_A_TIME = threading.Lock()
 class Workers:
     """The workers of an engine, for any number of comparisons. They start with the first task.
 
-    `engine` is `processes`, of which a single one is this process, or the address of a Dask
-    scheduler. Raises BenchError for any other.
+    `engine` is `processes` (a `count` of 1 is this process) or the address of a Dask scheduler.
+    Raises BenchError for any other.
 
     >>> with Workers() as workers:
     ...     [*workers.results(pow, 2, [3, 4])]
@@ -63,10 +63,10 @@ class Workers:
         self._running.__exit__(*raised)
 
     def results(self, work: Work, plan: Any, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the result of each task as it is done; by this process alone for a plan with
-        functions that no other can get.
+        """Yield the result of each task as it is done. A plan with functions that cannot be sent to
+        another process is worked on in this one.
 
-        Raises BenchError where a worker died, and what `work` raises.
+        Raises BenchError if a worker died, and what `work` raises.
         """
         sent = None
         if self.count > 1 or self._engine != PROCESSES:
@@ -84,8 +84,8 @@ class Workers:
         waiting: set[Future[Any]] = set()
         try:
             while True:
-                given_out = itertools.islice(source, AHEAD * self.count - len(waiting))
-                waiting.update(self._executor.submit(job, task) for task in given_out)
+                next_tasks = itertools.islice(source, AHEAD * self.count - len(waiting))
+                waiting.update(self._executor.submit(job, task) for task in next_tasks)
                 if not waiting:
                     return
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -101,15 +101,15 @@ class Workers:
 
 @contextlib.contextmanager
 def processes(workers: int) -> Iterator[tuple[Executor, int]]:
-    """A context with processes on this machine, forked where possible, so that a script needs no
-    guard; and their number."""
+    """A context with processes on this machine, and their number. They are forked where possible, so
+    that a script needs no `if __name__ == "__main__"`."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
     end, held = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (end, held))
     try:
         yield executor, workers
-    except BaseException:  # nobody waits for what a worker is at, which may take minutes
+    except BaseException:  # end the workers now: their tasks may take minutes
         held.close()
         raise
     finally:
@@ -153,7 +153,7 @@ def dask(scheduler: str) -> Iterator[tuple[Executor, int]]:
         except KilledWorker as error:
             what = "a run ended several workers of Dask, perhaps for want of memory"
             raise BenchError(f"{what} ({one_line(error)})") from None
-        except BaseException:  # results on their way will not arrive, and tornado would print so
+        except BaseException:  # tornado would print an error for each result that cannot arrive
             logging.getLogger("tornado.application").disabled = True
             raise
 

@@ -1,4 +1,4 @@
-"""Summarizers and compactors that ship, as functions for the loop of an agent."""
+"""The bench's summarizers and compactors as functions for the loop of an agent."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _KINDS: Mapping[str, Any] = {"assistant": "model", "tool": "result", "function":
 
 
 def summarizer(spec: str, *, keep: Keep | None = None) -> Callable[..., str]:
-    """A function from a tool result, a text or data, to its text for the model.
+    """A function that takes a tool result, a text or data, and returns its text for the model.
 
-    Keywords beside the result are fields of `ToolResult`, such as `function="ls"`. `keep(name,
-    value)` stores a value of which the text only shows the name. Raises SpecError for a spec of
-    none that ships; the function raises StrategyError for a value to keep without `keep`.
+    Its keyword arguments are fields of `ToolResult`, such as `function="ls"`. `keep(name, value)`
+    stores a value of which the text only shows the name. Raises SpecError unless the spec names a
+    summarizer of the bench; the function raises StrategyError for a value to keep without `keep`.
 
     >>> rewrite = summarizer("head_tail:head=1,tail=1")
     >>> rewrite("a.py\\nb.py\\nc.py\\nd.py")
@@ -41,11 +41,10 @@ def summarizer(spec: str, *, keep: Keep | None = None) -> Callable[..., str]:
         """The text for the model."""
         is_text = isinstance(result, str)
         value = {"seen": result} if is_text else {"data": result, "seen": as_text(result)}
-        about = {"index": 0, "call_id": "", "function": "", **fields}
-        given = ToolResult(**about, **value)
+        tool_result = ToolResult(**{"index": 0, "call_id": "", "function": "", **fields}, **value)
         with offloaded_to(keep or not_kept):
-            answer = summarize(given)
-        return given.text if answer is None else as_text(answer)
+            answer = summarize(tool_result)
+        return tool_result.text if answer is None else as_text(answer)
 
     return rewrite
 
@@ -53,12 +52,12 @@ def summarizer(spec: str, *, keep: Keep | None = None) -> Callable[..., str]:
 def compactor(
     spec: str, *, max_tokens: int = DEFAULT_WINDOW_TOKENS
 ) -> Callable[[Sequence[Any]], list[Any]]:
-    """A function from a conversation so far to the messages of its next prompt, both as chat
-    mappings of OpenAI's interface. Each conversation needs its own.
+    """A function that takes a conversation so far and returns the messages of its next prompt, both
+    as chat mappings of OpenAI's interface. Each conversation needs its own function.
 
     Call it before each model call, and append to your list, not to the answer. `max_tokens` is the
-    model's window. Raises SpecError for a spec of none that ships; the function raises
-    StrategyError for a message that it cannot read.
+    model's window. Raises SpecError unless the spec names a compactor of the bench; the function
+    raises StrategyError for a message that it cannot read.
 
     >>> compact = compactor("mask_observations:keep_last=1")
     >>> messages = [{"role": "user", "content": "go"}]
@@ -77,7 +76,7 @@ def compactor(
 
 
 def _shipped(kind: str, spec: str) -> Plugin:
-    """The plug-in of a spec that ships."""
+    """The plug-in of a spec. Raises SpecError for user code, and for one that reads the future."""
     plugin = build(kind, spec)
     if plugin.has_user_code or plugin.attribute("needs_future", False):
         raise SpecError(f"{kind} {spec!r}: it does not ship for agents — call your own code itself")
@@ -85,7 +84,7 @@ def _shipped(kind: str, spec: str) -> Plugin:
 
 
 class _Conversation:
-    """One conversation of an agent, as a replay has it."""
+    """One conversation of an agent, as a thread of a replay."""
 
     def __init__(self, plugin: Plugin, max_tokens: int) -> None:
         self._thread = Thread(
@@ -96,20 +95,22 @@ class _Conversation:
             max_tokens=max_tokens,
             per_call=plugin.attribute("mode") == "per_call",
         )
-        self._given: dict[Message, Any] = {}  # each message, with the item that it was read from
+        self._items: dict[Message, Any] = {}  # the item from which each message was read
 
     def prompt(self, conversation: Sequence[Any]) -> list[Any]:
         """The messages of the next prompt."""
-        if len(conversation) < len(self._given):
+        if len(conversation) < len(self._items):
             what = "a compactor got a conversation that is shorter than before"
             raise StrategyError(f"{what} — make one compactor for each conversation")
-        for item in conversation[len(self._given) :]:
+        for item in conversation[len(self._items) :]:
             message = _message(item)
-            self._given[message] = item
+            self._items[message] = item
             self._thread.join(message, message)
         self._thread.call(len(conversation))
-        shown = self._thread.messages
-        return [self._given[it] if it in self._given else openai_message(it) for it in shown]
+        prompt, items = self._thread.messages, self._items
+        return [
+            items[message] if message in items else openai_message(message) for message in prompt
+        ]
 
 
 def _message(item: Any) -> Message:

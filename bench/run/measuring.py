@@ -1,4 +1,5 @@
-"""One recording measured under every strategy, with values from the cache where it has them."""
+"""Measuring of one recording under every strategy: index, replays, numbers and checks, from the cache
+where it has them."""
 
 from __future__ import annotations
 
@@ -54,9 +55,9 @@ def rare_collection() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Measuring:
-    """The settings with which every run of a comparison is measured; workers get them.
+    """The settings with which every run of a comparison is measured; they are sent to workers.
 
-    `model` applies to runs that name none, `cache` has values of earlier runs.
+    `model` applies to runs that name none, `cache` has values of earlier comparisons.
     """
 
     strategies: tuple[Strategy, ...] = ()
@@ -75,22 +76,22 @@ class RunSession:
         self._scores: list[tuple[Replay, Score]] = []
 
     def _cached(self, kind: type[_Value], name: object, make: Callable[[], _Value]) -> _Value:
-        """The value of a name in the cache, else the one that is made now, and stored."""
-        cache, about = self._measuring.cache, (name, self.trace.sha256, self._measuring.model or "")
-        known = None if cache is None else cache.get(kind, *about)
+        """The value with a name from the cache; if it is not there, it is made and stored."""
+        cache, key = self._measuring.cache, (name, self.trace.sha256, self._measuring.model or "")
+        known = None if cache is None else cache.get(kind, *key)
         if known is not None:
             return known
         value = make()
         if cache is not None:
-            cache.put(value, *about)
+            cache.put(value, *key)
         return value
 
-    # ------------------------------------------------------------ made once, of the trace alone
+    # ------------------------------------------------------------ of the trace alone, made once
 
     @cached_property
     def _contents(self) -> TraceContents:
-        this = weakref.proxy(self)  # no circle: what is done with goes without a search for it
-        return TraceContents(self.trace, lambda *about: this._cached(*about))
+        this = weakref.proxy(self)  # no reference cycle, so that memory is freed at once
+        return TraceContents(self.trace, lambda *arguments: this._cached(*arguments))
 
     @cached_property
     def index(self) -> TraceIndex:
@@ -111,7 +112,8 @@ class RunSession:
         """The instructions missing in the recorded prompts, by step and place."""
 
         def make() -> list[tuple[int, int]]:
-            return [(item.step, at) for item in self.recorded.lacking for at in item.missing]
+            lacking = self.recorded.lacking
+            return [(prompt.step, place) for prompt in lacking for place in prompt.missing]
 
         return self._cached(list[tuple[int, int]], "lacking", make)
 
@@ -136,16 +138,16 @@ class RunSession:
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy; a strategy that cannot be measured has failed.
 
-        The cache knows a strategy of the bench by its spec. Other code is always replayed, and
-        known by the bytes of its replay. Raises where a strategy of the bench cannot be measured.
+        The key in the cache is the spec of a strategy of the bench. Other code is always replayed,
+        and the key is the bytes of its replay. Errors of a strategy of the bench are raised.
         """
-        evidence, about = None, strategy.spec
+        evidence, key = None, strategy.spec
         if not strategy.shipped:
             evidence = self.evidence(strategy)
-            about = replay_digest(evidence.replay) if self._measuring.cache else ""
+            key = replay_digest(evidence.replay) if self._measuring.cache else ""
         try:
             score = self._cached(
-                Score, ("score", about), lambda: self._score_of(evidence or self.evidence(strategy))
+                Score, ("score", key), lambda: self._score_of(evidence or self.evidence(strategy))
             )
         except Exception as error:
             if not strategy.has_user_code:
@@ -173,8 +175,8 @@ class RunSession:
 
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
-        about = "facts", self.trace.source.format
-        facts = self._cached(RunFacts, about, lambda: facts_of(self.trace, self.recorded))
+        name = "facts", self.trace.source.format
+        facts = self._cached(RunFacts, name, lambda: facts_of(self.trace, self.recorded))
         scores = tuple(map(self.score, self._measuring.strategies))
         return MeasuredRun(id=self.trace.id, facts=facts, scores=scores)
 
@@ -183,8 +185,8 @@ class RunSession:
         strategies = [item for item in self._measuring.strategies if item.name in names]
         if not all(item.shipped for item in strategies):
             return self._details(strategies)
-        about = "details", self.trace.id, *(f"{item.name}={item.spec}" for item in strategies)
-        return self._cached(tuple[ReplayDetail, ...], about, lambda: self._details(strategies))
+        name = "details", self.trace.id, *(f"{item.name}={item.spec}" for item in strategies)
+        return self._cached(tuple[ReplayDetail, ...], name, lambda: self._details(strategies))
 
     def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
         """The details of strategies compared with today's, without those that fail."""
@@ -271,10 +273,9 @@ def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
 
 
 def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
-    """The source of the cache's shares: recorded usage, or the provider's rule; "" without a
-    cache."""
-    if any(
-        t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns
-    ):
+    """Where the shares of cached tokens come from: the recorded usage, or the provider's rule; ""
+    without a cache."""
+    usages = (turn.usage for turn in trace.model_turns if turn.usage is not None)
+    if any(usage.cached_prompt_tokens is not None for usage in usages):
         return "recorded"
     return "" if rule_of(index.model) is None else "assumed"

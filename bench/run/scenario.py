@@ -1,7 +1,4 @@
-"""Scenarios: TOML files that name traces, strategies and gates.
-
-Paths in a file are relative to it.
-"""
+"""Scenarios: TOML files that name traces, strategies and gates. Paths in them are relative to them."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from ..traces.paths import require_inside
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A scenario as its file has it.
+    """The keys of a scenario's file.
 
     `strategies` maps a name to its slots (or to a whole spec string, on the command line). `gates`
     are tables as written, `probes` questions for every strategy. `model` applies to traces that
@@ -82,7 +79,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def _problems(written: Written) -> Iterator[str]:
-    """Yield a clause on each missing or wrong part of a scenario."""
+    """Yield the problem with each missing or wrong part of a scenario."""
     for name in ("traces", "strategies"):
         if not getattr(written, name):
             yield f"`{name}` is missing or empty — nothing to replay"
@@ -95,7 +92,7 @@ def _problems(written: Written) -> Iterator[str]:
 
 
 def _table(data: bytes) -> dict[str, Any]:
-    """The table of a scenario's TOML, with dates as texts."""
+    """The table of a scenario's TOML, with dates as texts. Raises RecursionError or ValueError."""
     table = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
     if too_deep(table):
         raise RecursionError
@@ -123,7 +120,8 @@ def _problem(error: msgspec.ValidationError) -> str:
 
 
 def is_scenario(path: Path) -> bool:
-    """True for a TOML file with traces and strategies, broken or not, or with a baseline."""
+    """True if a file looks like a scenario: it has a baseline, or the keys `traces` and
+    `strategies`, even if it cannot be parsed."""
     if path.with_suffix(".baseline.json").exists():
         return True
     try:
@@ -138,7 +136,7 @@ def is_scenario(path: Path) -> bool:
 
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
-"""Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
+"""Recordings as people pass them: one or more paths or Traces, or what `load` returns."""
 
 
 def traces_given(traces: Any, base: Path | None) -> Loaded | TraceSource:
@@ -167,8 +165,8 @@ def source_of(plan: Scenario) -> TraceSource:
 
 
 def with_probes(plan: Scenario, traces: Iterable[Trace]) -> Iterator[Trace]:
-    """Yield each trace with its probes among its labels. Raises ScenarioError for probes of no
-    trace."""
+    """Yield each trace with its probes among its labels. Raises ScenarioError for a probe that
+    belongs to no trace."""
     questions = Questions(plan.probes, str(plan.path or plan.title))
     for trace in traces:
         probes = questions.of(trace)
