@@ -35,8 +35,8 @@ class Against:
         self.lost = [run.id for sha256, run in before.items() if sha256 not in shared]
 
     def gains(self, name: str, info: MetricInfo) -> list[tuple[float, str]]:
-        """For each run in which a number of a strategy moved, how much better it is than before, and
-        the run's id; the worst first."""
+        """For each run in which a number of a strategy moved, how much better it is now, and the
+        run's id; the worst first."""
         gains, sign = [], 1 if info.better == "higher" else -1
         for run_before, run in zip(self.before.all, self.now.all, strict=True):
             before = value_of(self.before.number(run_before, name, info.name))

@@ -18,14 +18,11 @@ class MarkedStarts:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int | None, Hashable], int] = {}
-        """The number of each start, by the number of the start that is one message shorter, and
-        that message.
-        """
+        """A number for each start, by the number of the start that is one message shorter, and the
+        last message."""
 
         self._starts: list[int] = []
-        """The numbers of the last prompt's starts: the one without messages, that of its first
-        message, that of its first two, and so on.
-        """
+        """The numbers of the last prompt's starts: of no message, its first, its first two, …"""
 
         self._used: dict[int, int] = {}
         """The step that last wrote or read each marked start, by the start's number."""
@@ -52,10 +49,10 @@ class MarkedStarts:
         marks = len(keys), _system_count(keys, messages)
         ends = (self._back(mark, keys, messages, look_back, kept) for mark in marks)
         cached = next((end for end in ends if end is not None), None)
-        used = None if cached is None else (cached, self._used[self._starts[cached]])
-        for end in (*marks, *(() if cached is None else (cached,))):
+        read = None if cached is None else (cached, self._used[self._starts[cached]])
+        for end in marks if cached is None else (*marks, cached):
             self._used[self._starts[end]] = step
-        return used
+        return read
 
     def _follow(self, begins: Hashable, keys: Sequence[Hashable], at: int) -> None:
         """Number the starts of a prompt; the first `at` messages are the same as before."""
@@ -116,8 +113,8 @@ def _is_result(message: Message) -> bool:
 
 
 def _system_count(keys: Sequence[Hashable], messages: Any) -> int:
-    """The number of system messages at the start."""
-    return next(
-        (n for n, key in enumerate(keys) if messages[key].role not in ("system", "developer")),
-        len(keys),
-    )
+    """The number of system messages at the start of a prompt."""
+    for place, key in enumerate(keys):
+        if messages[key].role not in ("system", "developer"):
+            return place
+    return len(keys)

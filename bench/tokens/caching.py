@@ -64,9 +64,9 @@ _BEFORE_CACHING = re.compile(r"gpt-3|gpt-4(?![o.\d])")
 _NEVER = 2**62
 _LOOK_BACK = 20
 
-# The first that a model's name matches counts. Sonnet 4.6: the page says 1,024, but prefixes below
-# 2,048 are not kept
-# (github.com/anthropics/anthropic-sdk-python/issues/1194, and so in recorded runs).
+# The first pattern that matches a model's name counts. Sonnet 4.6: the page says 1,024, but shorter
+# prefixes than 2,048 are not kept, as recorded runs show too
+# (github.com/anthropics/anthropic-sdk-python/issues/1194).
 _CLAUDE_MINIMUM = (
     (re.compile(r"(opus|fable|mythos)-5"), 512),
     (re.compile(r"opus-4-[56]|haiku-4-5"), 4096),
@@ -153,7 +153,7 @@ def _first(minimums: tuple[tuple[re.Pattern[str], int], ...], name: str) -> int:
 class CacheUse(NamedTuple):
     """The use of the provider's cache in a recording.
 
-    `share` is the part that was read of the tokens that the cache rule allows.
+    `share` is how much was read of the tokens that the cache rule allows to read.
     """
 
     used: bool = True
@@ -166,9 +166,9 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
     Without any usage the provider's rule is assumed to hold in full. If the usage does not report
     cached tokens, the cache counts as used if the provider promises it.
     """
-    before: dict[str, ModelTurn] = {}
-    could = did = 0
-    touched = any_reported = counted = False
+    before: dict[str, ModelTurn] = {}  # the last turn of each thread
+    readable_tokens = read_tokens = 0
+    is_used = any_reported = any_counted = False
     promised = True
     for step in trace.steps:
         if isinstance(step, ToolsChanged | ContextReset | ContextEdit):
@@ -179,19 +179,21 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
         before[step.thread] = step
         if usage is None:
             continue
-        counted = counted or usage.prompt_tokens > 0
-        named = step.model or model
-        rule = rule_of(named)
+        any_counted = any_counted or usage.prompt_tokens > 0
+        turn_model = step.model or model
+        rule = rule_of(turn_model)
         promised = promised and (rule is None or rule.promised)
         any_reported = any_reported or usage.cached_prompt_tokens is not None
-        touched = touched or bool(usage.cached_prompt_tokens or usage.cache_write_tokens)
-        if rule is not None and last is not None and (last.model or model) == named:
+        is_used = is_used or bool(usage.cached_prompt_tokens or usage.cache_write_tokens)
+        if rule is not None and last is not None and (last.model or model) == turn_model:
             readable = _readable(last, step, rule)
-            could += readable
-            did += min(usage.cached_prompt_tokens or 0, readable)
+            readable_tokens += readable
+            read_tokens += min(usage.cached_prompt_tokens or 0, readable)
     if not any_reported:
-        return CacheUse(used=promised or not counted)
-    return CacheUse(touched, round(did / could, 4)) if could else CacheUse()
+        return CacheUse(used=promised or not any_counted)
+    if not readable_tokens:
+        return CacheUse()
+    return CacheUse(is_used, round(read_tokens / readable_tokens, 4))
 
 
 def idle_seconds(last: ModelTurn, turn: ModelTurn) -> float | None:
