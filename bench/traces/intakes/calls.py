@@ -1,4 +1,4 @@
-"""The intake of calls: a log's model calls, each with its request and its answer."""
+"""The intake of calls: the model calls of a log, each with its request and answer, become runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .prompts import Prompts
 
 
 class _Call:
-    """One model call of a log: its request and response, its answer, and the times of both."""
+    """One model call of a log: its request, its response with the answer, and the times of both."""
 
     def __init__(self, record: Fields) -> None:
         self.record, self.unread = record, Unread()
@@ -22,14 +22,14 @@ class _Call:
         self.session = exchange.session_in(record)
         asked, answered = start_and_end(record, self.unread)
         seconds = number(record.get("latency_sec"))
-        if asked is not None and seconds is not None:  # OpenHands states when it was answered
+        if asked is not None and seconds is not None:  # OpenHands records the time of the answer
             asked, answered = asked - seconds, asked
         self.asked, self.answered = asked, answered
 
 
 def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
-    """The runs in a log's records, in the order of their times: one per session where calls share
-    one, else one per growing conversation. Records that are not calls are counted."""
+    """The runs in a log's records, in the order of their times. Calls that share a session are one
+    run; other calls are a run if each continues the last. Records that are no calls are counted."""
     calls = [call for call in map(_Call, records) if call.answer]
     if all(call.asked is not None for call in calls):
         calls.sort(key=lambda call: call.asked or 0.0)
@@ -42,7 +42,7 @@ def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
         if name not in sessions:
             sessions[name] = Prompts(apart=not name)
         _add_call(sessions[name], call, kept, unread)
-        # prompts repeat what was there before: the most of one call
+        # Prompts repeat earlier messages, so this takes the maximum over the calls, not the sum.
         unread_in[name] |= Counter(call.unread.counts)
     for counts in unread_in.values():
         unread.add_all(counts)
@@ -53,7 +53,8 @@ def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
 def _add_call(
     session: Prompts, call: _Call, kept: dict[str, list[ReadMessage]], unread: Unread
 ) -> None:
-    """Add a call; `kept` are conversations that a server keeps, by the id of the last answer."""
+    """Add a call to a session. `kept` are the conversations that the server keeps, by the id of
+    their last answer."""
     request, record = call.request, call.record
     before = text(request.get("previous_response_id"))
     lost = before is not None and before not in kept

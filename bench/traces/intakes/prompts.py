@@ -1,4 +1,5 @@
-"""Runs recorded as model calls with whole prompts: threads with each message once."""
+"""Runs from model calls with whole prompts, each of which repeats the conversation so far: finds
+which conversation a prompt continues, what is new in it, and where it was shortened."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from ..steps import ReadMessage, Steps
 _REWORDED = "message that a later prompt words differently"
 _SUMMARY = re.compile(r"summar|compact(?:ed|ion)|condens|continued from", re.IGNORECASE)
 _OPENING = 500
-"""Characters in which a message says that it is a summary."""
+"""The first characters of a message, where a summary says that it is one."""
 
 
 class Conversation:
-    """Messages in order, each with its key and its step (None if it became no step). `opening` are
-    the keys up to the first user message, which is the task; empty without one."""
+    """Messages in order, each with its key and its step (None if it has none). `opening` are the
+    keys up to and with the first user message, which is the task; empty if there is none."""
 
     def __init__(self, messages: Iterable[ReadMessage] = ()) -> None:
         self.messages: list[ReadMessage] = []
@@ -55,13 +56,13 @@ class Thread:
 
 
 class Threads:
-    """The conversations of a run in order, indexed by opening and by last answer, so that a prompt
-    is not compared with all of them."""
+    """The conversations of a run in order. They are indexed by opening and by last answer, so that a
+    prompt is not compared with all of them."""
 
     def __init__(self) -> None:
         self._all: list[Thread] = []
-        self._begun: Counter[str] = Counter()  # by the name that they are numbered under
-        # What a list is of may have changed since.
+        self._begun: Counter[str] = Counter()  # how many have a name, without its number
+        # By opening or answer; may still list a thread whose opening or answer has changed.
         self._listed: dict[Hashable, dict[Thread, None]] = {}
 
     def begin(self, group: str) -> Thread:
@@ -73,35 +74,36 @@ class Threads:
         return self._all[-1]
 
     def first(self, group: str) -> Thread:
-        """The first conversation of a group; a new one where it has none."""
-        own = (thread for thread in self._all if thread.group == group)
-        return next(own, None) or self.begin(group)
+        """The first conversation of a group; a new one if it has none."""
+        threads = (thread for thread in self._all if thread.group == group)
+        return next(threads, None) or self.begin(group)
 
     def changed(self, thread: Thread) -> None:
         """Index a conversation again after it has changed."""
-        for name in ((thread.group, thread.conversation.opening), thread.answer):
-            self._listed.setdefault(name, {})[thread] = None
+        for key in ((thread.group, thread.conversation.opening), thread.answer):
+            self._listed.setdefault(key, {})[thread] = None
 
-    def _under(self, names: Iterable[Hashable]) -> list[Thread]:
-        threads = {thread for name in names for thread in self._listed.get(name, ())}
+    def _listed_under(self, keys: Iterable[Hashable]) -> list[Thread]:
+        threads = {thread for key in keys for thread in self._listed.get(key, ())}
         return sorted(threads, key=lambda thread: thread.number)
 
     def continued(self, group: str, prompt: Conversation) -> Thread | None:
         """The conversation that a prompt continues: the longest one that the prompt begins with,
         else the last one whose answer it contains, else the last one with the same task. None for a
         new conversation."""
-        alike = self._under([(group, ()), (group, prompt.opening)])
+        alike = self._listed_under([(group, ()), (group, prompt.opening)])
         begun = [thread for thread in alike if thread.conversation.begins(prompt)]
         if begun:
             return max(begun, key=lambda thread: len(thread.conversation.keys))
-        answered = [one for one in self._under(set(prompt.keys)) if one.answer in prompt.keys]
-        own = [thread for thread in answered if thread.group == group]
-        # known by the ids of its calls, an answer is handed over to another group, too
-        own = own or [thread for thread in answered if has_ids(thread.answer)]
-        if not own and len(prompt.keys) > len(prompt.opening) > 0:
-            same_task = [one for one in alike if one.conversation.opening == prompt.opening]
-            own = [one for one in same_task if not prompt.begins(one.conversation)]
-        return own[-1] if own else None
+        listed = self._listed_under(set(prompt.keys))
+        answered = [thread for thread in listed if thread.answer in prompt.keys]
+        continued = [thread for thread in answered if thread.group == group]
+        # An answer with the ids of its calls may also have been handed over from another group.
+        continued = continued or [thread for thread in answered if has_ids(thread.answer)]
+        if not continued and len(prompt.keys) > len(prompt.opening) > 0:
+            same_task = [item for item in alike if item.conversation.opening == prompt.opening]
+            continued = [item for item in same_task if not prompt.begins(item.conversation)]
+        return continued[-1] if continued else None
 
 
 def has_ids(key: Hashable) -> bool:
@@ -113,19 +115,18 @@ class Prompts(Steps):
     """A run whose model calls are added one by one, in order.
 
     A call continues the conversation of its group that its prompt begins with: only new messages
-    become steps. A conversation that is handed over with its tool calls is continued by another
-    group too. If the prompt is a conversation shortened or rewritten (it contains the last answer,
-    or begins with the same task), a ContextReset states what was kept and what replaces the rest.
-    Any other prompt begins a new thread: a sub-agent, a branch, a question asked again. The first
-    thread is `main`; the others are named after their group. If they are `apart`, each is a run.
+    become steps. Another group continues it too if it was handed over with its tool calls. If the
+    prompt is a shortened or rewritten conversation (it contains the last answer, or begins with the
+    same task), a ContextReset states what was kept and what replaces the rest. Any other prompt
+    begins a new thread: a sub-agent, a branch, a question asked again. The first thread is `main`;
+    the others are named after their group. With `apart` each thread is a run.
     """
 
     def __init__(self, *, apart: bool = False) -> None:
         super().__init__()
         self._threads = Threads()
         self._apart: dict[str, Steps] | None = {} if apart else None
-        # Those with several calls, by the id of each call.
-        self._answers: dict[str, ReadMessage] = {}
+        self._answers: dict[str, ReadMessage] = {}  # those with several calls, by each call's id
 
     def runs(self) -> list[Steps]:
         """The runs that the calls made."""
@@ -190,25 +191,26 @@ class Prompts(Steps):
         summary: list[int] = []
         if len(kept) < len(known.keys):
             summary = _summary(prompt.messages, places, len(known.keys))
+            steps = [known.steps[place] for place in kept]
             run.add(
                 ContextReset,
-                summary="\n".join(prompt.messages[at].content for at in summary) or None,
-                kept=tuple(step for at in kept if (step := known.steps[at]) is not None),
+                summary="\n".join(prompt.messages[index].content for index in summary) or None,
+                kept=tuple(step for step in steps if step is not None),
             )
-        for at, (message, place) in enumerate(zip(prompt.messages, places, strict=True)):
+        for index, (message, place) in enumerate(zip(prompt.messages, places, strict=True)):
             if place is not None:
-                prompt.steps[at], before = known.steps[place], known.messages[place]
+                prompt.steps[index], before = known.steps[place], known.messages[place]
                 reworded = message.content.strip() != before.content.strip()
                 run.unread.add(_REWORDED, reworded and message.role != "assistant")
-            elif at not in summary:
-                prompt.steps[at] = run.add_message(message)
+            elif index not in summary:
+                prompt.steps[index] = run.add_message(message)
         thread.conversation = prompt
         return run
 
 
 def key_of(message: ReadMessage) -> Hashable:
-    """A key that a message has in every prompt: the ids of its calls or of the call that it
-    answers, else its role and content."""
+    """The key by which a message is recognised in later prompts: the ids of its calls or of the call
+    that it answers, else its role and content."""
     if message.role == "tool" and message.call_id:
         return ("tool", message.call_id)
     ids = tuple(call.id for call in message.calls)
@@ -237,16 +239,17 @@ def _is_summary(message: ReadMessage) -> bool:
 
 
 def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) -> list[int]:
-    """Summaries between kept messages, and the first message after the last kept one."""
+    """The indexes of messages in a prompt that summarize what was dropped: new ones between kept
+    messages, and the first after the last kept one. `end` is the length of the conversation."""
     summary: list[int] = []
     before: int | None = -1
-    for is_new, group in groupby(range(len(places)), key=lambda at: places[at] is None):
-        run = list(group)
+    for is_new, group in groupby(range(len(places)), key=lambda index: places[index] is None):
+        indexes = list(group)
         if not is_new:
-            before = places[run[-1]]
+            before = places[indexes[-1]]
             continue
-        after = places[run[-1] + 1] if run[-1] + 1 < len(places) else None
-        dropped = (end if after is None else after) - (before or 0) > 1
-        run = run[:1] if after is None else run
-        summary += [at for at in run if dropped and _is_summary(prompt[at])]
+        after = places[indexes[-1] + 1] if indexes[-1] + 1 < len(places) else None
+        has_dropped = (end if after is None else after) - (before or 0) > 1
+        indexes = indexes[:1] if after is None else indexes
+        summary += [index for index in indexes if has_dropped and _is_summary(prompt[index])]
     return summary

@@ -1,7 +1,7 @@
 """Streamed answers, put together from their events as if the provider had sent them at once.
 
-Each interface has a row: a test for its events, and a function that extracts pieces of the answer
-from them. `grown` joins the pieces.
+For each interface `_FORMS` has a test for its events, and a function that yields the pieces of the
+answer in them. `grown` joins the pieces.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..values import Fields, dicts, strict_json
 
 _GROWING = {"text", "content", "refusal", "reasoning_content", "reasoning", "thinking", "signature",
             "partial_json", "name", "arguments", "input"}  # fmt: skip
-"""Members whose text comes in pieces; of any other the last piece counts."""
+"""Members whose text comes in pieces; for any other member the last piece counts."""
 _DONE = ("response.completed", "response.incomplete", "response.failed")
 
 
 def events_of(text: str) -> list[Fields]:
     """The objects of a stream: in server-sent events, or one per line (Ollama); else `[]`."""
-    lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
+    lines = re.split(r"\r\n|\n|\r", text)  # not splitlines: JSON texts may contain other breaks
     data = (line.removeprefix("data:").strip() for line in lines if line.startswith(("data:", "{")))
     return dicts([strict_json(line) for line in data])
 
@@ -37,9 +37,8 @@ def unpacked(value: Any) -> str | None:
 
 
 def assembled(events: Iterable[Any]) -> Fields | None:
-    """The answer that events make up, in the format of OpenAI's chat or Responses interface,
-    Anthropic, Gemini or Ollama; None for other events. A stream that broke off gives the part that
-    arrived.
+    """The answer in the events of a stream of OpenAI's chat or Responses interface, Anthropic,
+    Gemini or Ollama; None for other events. If the stream broke off, it is the part that arrived.
 
     >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -47,8 +46,8 @@ def assembled(events: Iterable[Any]) -> Fields | None:
     """
     objects = [event for event in events if isinstance(event, dict)]
     try:
-        for is_of, pieces_of in _FORMS:
-            if any(map(is_of, objects)):
+        for is_event, pieces_of in _FORMS:
+            if any(map(is_event, objects)):
                 return functools.reduce(grown, pieces_of(objects), {})
     except (KeyError, TypeError, AttributeError, RecursionError):
         pass
@@ -56,8 +55,9 @@ def assembled(events: Iterable[Any]) -> Fields | None:
 
 
 def grown(before: Any, more: Any, key: str = "") -> Any:
-    """A value with a further piece added: objects by member, listed objects by their `index`, texts
-    that come in pieces appended. Any other value is replaced by a piece that is not empty.
+    """A value with another piece added: objects are joined by member, lists of objects by their
+    `index`, texts of `_GROWING` members are appended. Any other value is replaced unless the piece
+    is empty.
 
     >>> grown([{"index": 0, "name": "f", "id": "c"}], [{"name": "g"}, {"index": 1}])
     [{'index': 0, 'name': 'fg', 'id': 'c'}, {'index': 1}]
@@ -67,7 +67,8 @@ def grown(before: Any, more: Any, key: str = "") -> Any:
     if isinstance(before, list) and dicts(before) == before and dicts(more) == more:
         members = {member.get("index", 0): member for member in before}
         for piece in more:
-            members[piece.get("index", 0)] = grown(members.get(piece.get("index", 0)), piece)
+            index = piece.get("index", 0)
+            members[index] = grown(members.get(index), piece)
         return list(members.values())
     if isinstance(before, str) and isinstance(more, str) and key in _GROWING:
         return before + more

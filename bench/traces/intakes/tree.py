@@ -1,4 +1,4 @@
-"""The intake of spans: the model calls and tools in a tree of runs become a trace."""
+"""The intake of spans: the model calls and tools in a tree of spans become a run."""
 
 from __future__ import annotations
 
@@ -8,16 +8,7 @@ from typing import Any, TypeVar
 
 from ...model import Usage, grouped
 from ..steps import ReadMessage, ToolRun
-from ..values import (
-    Fields,
-    Unread,
-    as_dict,
-    as_id,
-    first_of,
-    from_json_text,
-    start_and_end,
-    text,
-)
+from ..values import Fields, Unread, as_dict, as_id, first_of, from_json_text, start_and_end, text
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
 from .prompts import Prompts
@@ -26,14 +17,14 @@ _T = TypeVar("_T")
 _PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id",
             "parent_span_id")  # fmt: skip
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
-"""Beginnings of names of runs, before the name of the function."""
+"""What instrumentations write before the name of the function in the name of a span."""
 
 
 def inherited(
     parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]
 ) -> dict[str, _T]:
-    """A value for each member of a tree, computed from its parent's value; from None at the top,
-    and where the parents form a circle.
+    """A value for each member of a tree, `value_of(member, value of its parent)`. The parent's value
+    is None at the top, and where the parents form a circle.
 
     >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
     {'a': 'a', 'b': 'ab', 'c': 'abc'}
@@ -75,25 +66,26 @@ class Span:
 
 
 def span_of(
-    record: Fields, kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any
+    record: Fields, kind: str, inputs: Any, outputs: Any, unread: Unread, **others: Any
 ) -> Span:
-    """A run with the usual names of id, parent, name and times; `own` are its other fields."""
+    """A span whose record has the usual names of id, parent, name and times; `others` are its other
+    fields."""
     start, end = start_and_end(record, unread)
-    usual: Fields = {
+    common: Fields = {
         "id": as_id(record.get("id")),
         "parent": as_id(first_of(record, _PARENTS)),
         "name": text(record.get("name")) or "",
         "start": start,
         "end": end,
     }
-    return Span(kind=kind, inputs=inputs, outputs=outputs, **{**usual, **own})
+    return Span(kind=kind, inputs=inputs, outputs=outputs, **{**common, **others})
 
 
 class Tree(Prompts):
-    """The steps of one tree. A call inside a call is the same one, recorded by another library: the
-    outermost with messages is read, others are counted. A chain named like a function that the
-    model called is the run of that tool; a chain whose output is the name of a node, or of several,
-    is a routing decision."""
+    """The steps of one tree. A call inside another is the same call, recorded by another library:
+    the outermost with messages is read, others are counted. A chain with the name of a function
+    that the model called is the run of that tool. A chain whose output is the name of a node, or of
+    several, is a routing decision."""
 
     def __init__(self, tree: list[Span]) -> None:
         super().__init__()
@@ -109,7 +101,7 @@ class Tree(Prompts):
         named = [span for span in tree if function_name(span.name) in called]
         tools = {span.id for span in named if span.kind == "chain"}
         tools |= {span.id for span in tree if span.kind == "tool"}
-        for span in tree:  # known before the calls that asked for them
+        for span in tree:  # tools first, so that their runs are known when the calls are added
             if span.id in tools:
                 self._note_tool(span)
         for span in tree:

@@ -1,4 +1,4 @@
-"""The usage of one call, as any provider or library spells its counts."""
+"""The token usage of one call, from the counts of any provider or library."""
 
 from __future__ import annotations
 
@@ -21,23 +21,29 @@ _NAMES = {
     " outputreasoningtokens thoughts completiondetailsreasoning",
     "tools": "totaltoolusetokens tooluseprompttokens tool",
 }
-"""The spellings of each count, in small letters and without prefix, separators or `Count`. If a
-usage has several, the first here wins."""
+"""The names of each count, in small letters and without prefix, separators or `Count`. If a usage
+has several, the first of them here is used."""
 _COUNTS = {name: count for count, names in _NAMES.items() for name in names.split()}
 _RANKS = {name: rank for rank, name in enumerate(_COUNTS)}
 _INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _OUTPUT = ("completion_tokens_details", "output_tokens_details", "output_token_details", "details")
 _MOST = 10_000_000  # the largest context window of any model
-_BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens", "cacheRead", "cacheWrite")
-"""Counts that Anthropic, and agents such as pi, give beside the input."""
+_NOT_IN_INPUT = (
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "cacheRead",
+    "cacheWrite",
+)
+"""Counts that the input does not include, at Anthropic and in agents such as pi."""
 
 
 def usage_in(value: Any, unread: Unread) -> Usage | None:
     """The usage in an object: `prompt_tokens` with cached ones, `completion_tokens` with reasoning;
-    None without a prompt size, if all counts are 0, or if more is cached than the prompt has. The
-    total decides if the reported prompt includes the cached tokens, and the completion the
-    reasoning; Anthropic reports no total, and counts cached tokens separately. An odd count, such
-    as one above any model's window, is left out and counted.
+    None without a prompt size, if all counts are 0, or if more is cached than the prompt has.
+
+    The total tells if the reported prompt includes the cached tokens, and if the completion includes the
+    reasoning. Anthropic reports no total, and counts cached tokens separately. An odd count, such as
+    one above any model's window, is not read, but counted in `unread`.
 
     >>> usage_in({"input": 100, "output": 10, "total": 150, "cached": 40}, Unread()).prompt_tokens
     140
@@ -52,15 +58,15 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
         return None
     inputs, outputs = first_of(reported, _INPUT), first_of(reported, _OUTPUT)
     within, thoughts = _counts(as_dict(inputs), unread), _counts(as_dict(outputs), unread)
-    given = reported.get("prompt_tokens")
+    prompt_tokens = reported.get("prompt_tokens")
     prompt, completion = prompt + counts.get("tools", 0), counts.get("completion", 0)
-    if not inputs and (type(given) is not int or given < prompt):
-        prompt += sum(count for key in _BESIDE if _is_count(count := reported.get(key)))
+    if not inputs and (type(prompt_tokens) is not int or prompt_tokens < prompt):
+        prompt += sum(count for key in _NOT_IN_INPUT if _is_count(count := reported.get(key)))
     read = within.get("read", counts.get("read"))
     written = counts.get("written", within.get("written"))
     reasoning = thoughts.get("reasoning", counts.get("reasoning"))
     missing = counts.get("total", 0) - prompt - completion
-    cached, thought = _beside(missing, read or 0, written or 0, reasoning or 0)
+    cached, thought = _not_included(missing, read or 0, written or 0, reasoning or 0)
     if max(read or 0, written or 0) > prompt + cached:
         unread.add("usage with more cached tokens than the prompt has")
         return None
@@ -76,8 +82,9 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     )
 
 
-def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
-    """The cached tokens and the reasoning with which the total is right; zeros if none fit."""
+def _not_included(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
+    """The cached tokens and the reasoning that add up to what is `missing` from the total; zeros if
+    none do."""
     for thought in (0, reasoning):
         for cached in (0, read, written, read + written):
             if cached + thought == missing:
@@ -86,6 +93,7 @@ def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int,
 
 
 def _counts(reported: Fields, unread: Unread) -> dict[str, int]:
+    """The counts of a usage by their names in `_NAMES`; a zero only if no spelling has another."""
     ranked = []
     for key, count in reported.items():
         name = key
