@@ -11,15 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
-from ..model import (
-    Approval,
-    ModelTurn,
-    RouteDecision,
-    ToolResult,
-    Trace,
-    UserTurn,
-    compact_json,
-)
+from ..model import Approval, ModelTurn, RouteDecision, ToolResult, Trace, UserTurn, compact_json
 from ..model.outcome import TASK_STATE, Decision
 from ..model.scores import Number
 from ..text.scripts import expected_scripts

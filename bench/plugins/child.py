@@ -16,19 +16,7 @@ import signal
 from collections.abc import Callable
 
 # Imported by name, since user code may replace these functions in their modules.
-from os import (
-    WNOHANG,
-    _exit,
-    close,
-    fork,
-    getpid,
-    kill,
-    killpg,
-    listdir,
-    rmdir,
-    unlink,
-    waitpid,
-)
+from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, listdir, rmdir, unlink, waitpid
 from select import POLLIN, poll
 from signal import SIG_DFL, SIGKILL
 from socket import MSG_WAITALL, recv_fds, socket

@@ -16,13 +16,7 @@ from ..strategies.portfolio import PORTFOLIO
 from ..strategies.user_code.sandboxed import Place
 from .against import base_of
 from .cache import Cache
-from .comparing import (
-    Base,
-    RunOptions,
-    compare_runs,
-    hidden_from_code,
-    strategies_given,
-)
+from .comparing import Base, RunOptions, compare_runs, hidden_from_code, strategies_given
 from .executors import PROCESSES, Workers
 from .scenario import Scenario, Traces, read_scenario, source_of, traces_given
 
