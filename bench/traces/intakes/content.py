@@ -1,6 +1,5 @@
-"""The content of messages, in the format of any provider or library, sorted by purpose: parts to
-show, calls, reasoning, results of tools. Unknown kinds are counted when they become steps.
-"""
+"""The content of messages, in the format of any provider or library, sorted by purpose: texts and
+other parts, calls, reasoning, results of tools. `messages` makes messages of it."""
 
 from __future__ import annotations
 
@@ -18,15 +17,15 @@ _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call
           "custom_tool_call", "non_standard_tool_call"}  # fmt: skip
 _THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
 _RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "_call_output")
-"""Endings of the types of blocks that hold a tool's result."""
+"""The endings of the types of blocks with a tool's result."""
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
 _IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 NAMES = ("name", "toolName", "tool_name", "function_name")
-"""Keys under which a call, or its result, names the tool."""
-_GIVEN = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
-_GAVE = ("output", "outputs", "result", "results", "response", "content", "tools")
+"""Keys with the name of the tool in a call or in its result."""
+_ARGUMENTS = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
+_OUTPUTS = ("output", "outputs", "result", "results", "response", "content", "tools")
 _WRAPPED = {"output", "result", "content", "error"}
-"""Keys under which Gemini's interface wants a tool's text, since it takes objects only."""
+"""Keys of the object in which a tool's text is wrapped for Gemini, whose interface takes no text."""
 BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logprobs", "thinking", "signature", "data",
               "caller", "server_name", "is_error", "isError", "source", "title", "context", "refusal", "status", "error",
               "image_url", "detail", "redacted", "summary", "reasoning", "encrypted_content", "index", "extras",
@@ -34,7 +33,7 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
               "role", "thoughtSignature", "thought_signature", "thinkingSignature", "server_label", "container_id", "namespace", "format",
               "kind", "mimeType", "dynamic", "providerExecuted", "created_by",
                "partialJson", "internal_chat_message_metadata_passthrough",
-              *_IDS, *NAMES, *_GIVEN, *_GAVE}  # fmt: skip
+              *_IDS, *NAMES, *_ARGUMENTS, *_OUTPUTS}  # fmt: skip
 _PICTURES = {"image", "image_url", "input_image", "computer_screenshot"}
 _SHOWN = {
     **dict.fromkeys((*_PICTURES, "document", "audio", "container_upload", "input_file"), "type"),
@@ -42,14 +41,15 @@ _SHOWN = {
     "search_result": "content",
     "tool_reference": "tool_name",
 }
-"""Types of the parts of a tool's output, each with the key (or `content`) that such a part has."""
+"""The types of the parts of a tool's output, each with a key that such a part has, or `content`."""
 _MEDIA_TYPES = ("media_type", "mime_type", "mimeType", "mediaType")
 _FAILED = ("failed", "incomplete", "error")
 
 
 @dataclass
 class Blocks:
-    """The blocks of a content by their purpose."""
+    """The blocks of a message's content, sorted by purpose; `other` are the kinds of parts that are
+    not text."""
 
     texts: list[str] = field(default_factory=list)
     other: list[str] = field(default_factory=list)
@@ -135,16 +135,16 @@ class Blocks:
         if block.get("redacted") is True:
             block = {"summary": block.get("summary")}
         keys = ("thinking", "reasoning", "text", "content", "summary")
-        own = next(filter(None, (text(block.get(key)) for key in keys)), None)
+        first = next(filter(None, (text(block.get(key)) for key in keys)), None)
         listed = [*dicts(block.get("summary")), *dicts(block.get("content"))]
-        thoughts = list(filter(None, [own, *(text(part.get("text")) for part in listed)]))
+        thoughts = list(filter(None, [first, *(text(part.get("text")) for part in listed)]))
         self.thoughts += thoughts or [""]
         unread.add("reasoning whose text is not recorded", not thoughts)
 
     def _add_served(self, item: Fields, kind: str, unread: Unread) -> None:
         call = call_in(item, unread, kind)
         self.calls.append(call)
-        if any(item.get(key) is not None for key in (*_GAVE, "error") if key != "content"):
+        if any(item.get(key) is not None for key in (*_OUTPUTS, "error") if key != "content"):
             self.results.append(result_of({**item, "id": call.id, "name": call.name}, unread))
         elif item.get("call_id") is None:
             unread.add(f"result of {call.name}, which the server keeps to itself")
@@ -157,13 +157,14 @@ def blocks_of(content: Any, unread: Unread) -> Blocks:
     return blocks
 
 
-# ---------------------------------------------------------------- parts of Gemini's and Converse's
+# ---------------------------------------------------------------- parts of Gemini and Converse
 
 
 def _with_type(part: Fields, unread: Unread) -> Fields:
-    for key, typed in _TYPED.items():
+    """A part without a type as a block with one; {} for an unknown kind, which is counted."""
+    for key, block_of in _TYPED.items():
         if part.get(key) is not None:
-            return typed(as_dict(part[key]))
+            return block_of(as_dict(part[key]))
     if isinstance(part.get("text"), str) or part.get("thought") is True:
         return {**part, "type": "thought" if part.get("thought") is True else "text"}
     unread.add("part of no known kind", not part.keys() <= BLOCK_KEYS | _NOTHING)
@@ -171,8 +172,8 @@ def _with_type(part: Fields, unread: Unread) -> Fields:
 
 
 def _function_call(value: Fields) -> Fields:
-    given = value.get("args", value.get("input", {}))
-    return {**value, "type": "tool_call", "arguments": given, "id": None}
+    arguments = value.get("args", value.get("input", {}))
+    return {**value, "type": "tool_call", "arguments": arguments, "id": None}
 
 
 def _function_response(value: Fields) -> Fields:
@@ -193,7 +194,7 @@ def _tool_result(value: Fields) -> Fields:
 
 
 def _media(value: Fields) -> Fields:
-    # Converse's pictures name a format
+    # Only Converse's pictures have a format.
     return {**value, "type": "image" if "format" in value else "media"}
 
 
@@ -210,7 +211,7 @@ _TYPED: dict[str, Callable[[Fields], Fields]] = {
     "image": _media,
     "guardContent": lambda value: {"type": "text", **as_dict(value.get("text"))},
 }
-"""Keys that name the kind of a part, each with a function that gives its value as a block. Ids of
+"""Keys that tell the kind of a part, each with a function that makes a block of its value. Ids of
 Gemini's calls are left out: its answers have none, and some clients invent ids for its prompts."""
 
 
@@ -226,15 +227,15 @@ def call_in(block: Fields, unread: Unread, kind: str = "tool_call") -> ToolCall:
     if name is None:
         unread.add("call without a name", kind in _CALLS)
         name = "unknown" if kind in _CALLS else kind.removesuffix("_call")
-    given = first_of(inner, _GIVEN)
-    given = None if given == "null" else from_json_text(given)
-    return ToolCall(id=_id(block), name=name, arguments=given)
+    arguments = first_of(inner, _ARGUMENTS)
+    arguments = None if arguments == "null" else from_json_text(arguments)
+    return ToolCall(id=_id(block), name=name, arguments=arguments)
 
 
 def result_of(block: Fields, unread: Unread, shown: Blocks | None = None) -> ReadMessage:
-    """The tool message in a block: its text, its parts, or anything else as compact JSON; in a
-    message whose content is read already (`shown`) its call, name and failure."""
-    output = first_of(block, (*_GAVE, "error"))
+    """The tool message in a block: its text, its parts, or anything else as compact JSON. If the
+    content has been read, it is `shown`, and only call, name and failure are read."""
+    output = first_of(block, (*_OUTPUTS, "error"))
     value = as_dict(output)
     if value.keys() == {"type", "value"}:  # Vercel AI SDK
         output = value["value"]
@@ -244,7 +245,7 @@ def result_of(block: Fields, unread: Unread, shown: Blocks | None = None) -> Rea
     failed, error = _failure_in(block)
     failed = failed or kind.startswith("error-") or kind.endswith("_error")
     if failed and error is None and block.get("type") == "tool_result":
-        # Anthropic's errors are texts of many lines
+        # Anthropic's errors are texts of many lines; the first tells the error.
         error = next(iter(shown.content.strip().splitlines()), None)
     if error and not (shown.content or shown.other):
         shown = Blocks([error])
@@ -254,9 +255,9 @@ def result_of(block: Fields, unread: Unread, shown: Blocks | None = None) -> Rea
 
 def _failure_in(fields: Fields) -> tuple[bool, str | None]:
     error = fields.get("error")
-    flagged = True in (fields.get("is_error"), fields.get("isError"), error)
+    is_marked = True in (fields.get("is_error"), fields.get("isError"), error)
     if error in (None, False, True, ""):
-        return flagged or fields.get("status") in _FAILED, None
+        return is_marked or fields.get("status") in _FAILED, None
     return True, text(as_dict(error).get("message")) or as_text(error)
 
 
@@ -273,10 +274,10 @@ def output_of(value: Any, unread: Unread) -> Blocks:
     """
     if as_dict(value).get("type") == "computer_screenshot":
         value = [value]
-    shown = value is None or isinstance(value, str)
+    is_content = value is None or isinstance(value, str)
     if isinstance(value, list):
-        shown = all(isinstance(part, str) for part in value) or any(map(_is_part, value))
-    return blocks_of(value if shown else compact_json(value), unread)
+        is_content = all(isinstance(part, str) for part in value) or any(map(_is_part, value))
+    return blocks_of(value if is_content else compact_json(value), unread)
 
 
 def _is_part(value: Any) -> bool:

@@ -21,7 +21,7 @@ from .usage import usage_in
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",
                           "assistant": "assistant", "ai": "assistant", "model": "assistant", "tool": "tool",
                           "function": "tool", "generic": "user"}  # fmt: skip
-"""The roles of messages, and LangChain's types of them, by ours."""
+"""Our role for each role of a message, and for each of LangChain's types of messages."""
 _ENDINGS = ("MessageChunk", "Message", "message")
 _BESIDE_CALLS = ("tool_calls", "invalid_tool_calls", "toolCalls")
 _KNOWN = {"role", "content", "parts", "name", "id", "type", "tool_call_id", "function_call", "refusal", "index",
@@ -49,9 +49,9 @@ def is_langchain(value: Any) -> bool:
     fields, kind = as_dict(value), as_dict(value).get("type")
     if "lc" in fields and as_list(fields.get("id")):
         return str(fields["id"][-1]).endswith(_ENDINGS) and isinstance(fields.get("kwargs"), dict)
-    known = isinstance(kind, str) and (kind in ROLES or kind.endswith("MessageChunk"))
+    is_known = isinstance(kind, str) and (kind in ROLES or kind.endswith("MessageChunk"))
     has_content = "content" in fields or isinstance(fields.get("data"), dict)
-    return known and has_content and "event" not in fields
+    return is_known and has_content and "event" not in fields
 
 
 def is_item(value: Any) -> bool:
@@ -60,8 +60,8 @@ def is_item(value: Any) -> bool:
     kind = fields.get("type")
     if kind in ("message", None):
         parts = {str(part.get("type")) for part in dicts(fields.get("content"))}
-        alone = kind == "message" and "role" in fields and "usage" not in fields
-        return alone or not parts.isdisjoint(_ITEM_PARTS)
+        is_typed = kind == "message" and "role" in fields and "usage" not in fields
+        return is_typed or not parts.isdisjoint(_ITEM_PARTS)
     if kind == "reasoning":
         return "text" not in fields
     return kind == "agent_message" or str(kind).endswith(("_call", "_call_output"))
@@ -72,9 +72,9 @@ def is_message(value: Any) -> bool:
     LangChain, or an item of the Responses interface."""
     fields = as_dict(value)
     role = fields.get("role", "user" if "parts" in fields else None)
-    known = isinstance(role, str) and role in ROLES
-    filled = not _CONTENTS.isdisjoint(fields)
-    return (known and filled) or is_langchain(value) or is_item(value)
+    has_known_role = isinstance(role, str) and role in ROLES
+    has_contents = not _CONTENTS.isdisjoint(fields)
+    return (has_known_role and has_contents) or is_langchain(value) or is_item(value)
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
@@ -139,8 +139,8 @@ def unwrapped(value: Fields) -> tuple[str, Fields]:
 
 
 def message(value: Fields, unread: Unread, default: Role | None = None) -> list[ReadMessage]:
-    """The messages in one value: results of tools one by one, then the rest. `default` is the role
-    where none is named."""
+    """The messages in one value: first each tool result, then the rest. `default` is the role of a
+    value that names none."""
     named, fields = unwrapped(value)
     unnamed: Role | None = "user" if "parts" in fields else None
     role = ROLES.get(named.lower()) if named else default or unnamed
@@ -156,7 +156,7 @@ def message(value: Fields, unread: Unread, default: Role | None = None) -> list[
     if blocks.results and not blocks.has_content:
         return blocks.results
     rest = blocks.message(role)
-    if role == "tool":  # LangChain keeps a result beside what the model sees
+    if role == "tool":  # LangChain has the whole result beside what the model sees
         artifact = fields.get("artifact")
         ran = None if artifact is None else ToolRun(output=artifact)
         rest = replace(result_of(fields, unread, blocks), ran=ran)
@@ -164,14 +164,14 @@ def message(value: Fields, unread: Unread, default: Role | None = None) -> list[
 
 
 def _answer(fields: Fields, blocks: Blocks, unread: Unread) -> ReadMessage:
-    """A model's answer; LangChain keeps more in `additional_kwargs` and `response_metadata`."""
+    """A model's answer. LangChain has more fields, in `additional_kwargs`, `response_metadata`."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
-    own = first_of({key: text(fields.get(key)) for key in _REASONING}, _REASONING)
-    signed = [text(block.get("thinking")) for block in dicts(fields.get("thinking_blocks"))]
-    unread.add("reasoning whose text is not recorded", 0 if own else signed.count(None))
-    beside = [extra.get("reasoning_content")]
-    beside += [part.get("text") for part in dicts(as_dict(extra.get("reasoning")).get("summary"))]
-    blocks.thoughts += filter(None, [*([own] if own else signed), *map(text, beside)])
+    reasoning = first_of({key: text(fields.get(key)) for key in _REASONING}, _REASONING)
+    thinking = [text(block.get("thinking")) for block in dicts(fields.get("thinking_blocks"))]
+    unread.add("reasoning whose text is not recorded", 0 if reasoning else thinking.count(None))
+    more = [extra.get("reasoning_content")]
+    more += [part.get("text") for part in dicts(as_dict(extra.get("reasoning")).get("summary"))]
+    blocks.thoughts += filter(None, [*([reasoning] if reasoning else thinking), *map(text, more)])
     reported = first_of(fields, ("usage_metadata", "usage"))
     blocks.calls = calls_beside(fields, unread) or calls_beside(extra, unread) or blocks.calls
     return blocks.answer(
