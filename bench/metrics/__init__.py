@@ -25,7 +25,7 @@ NOTHING = Number(None, 0.0)
 """The number if there was nothing to measure."""
 
 _OF_BOUNDS = {"cost", "needed"}
-"""The families that are measured of a replay that reads the future."""
+"""The families that are measured also for a replay that reads the future."""
 
 LABELS = {
     "cost.usd": "price with cache",
@@ -128,8 +128,8 @@ def metrics() -> dict[str, Metric]:
     known: dict[str, Metric] = {}
     for entry in entries("number").values():
         for place in entry.meta["places"] or (None,):
-            one = _at_place(entry, place)
-            known[one.info.name] = one
+            item = _at_place(entry, place)
+            known[item.info.name] = item
     labelled = list(dict.fromkeys((*LABELS, *known)))
     families = list(dict.fromkeys(map(_family, labelled)))
 
@@ -159,9 +159,8 @@ def metric_infos() -> dict[str, MetricInfo]:
 
 
 def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
-    """All numbers of one replay, by metric; only costs and needs of one that reads the future,
-    which nobody can use: it is a bound.
-    """
+    """All numbers of one replay, by metric. One that reads the future, which is only a bound for
+    others, has only costs and needs."""
     is_bound = evidence.replay.reads_future
     return {
         name: NOTHING if is_bound and _family(name) not in _OF_BOUNDS else item.number(evidence)
@@ -170,7 +169,7 @@ def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
 
 
 def share(part: float, total: float) -> Number:
-    """A share whose weight is its denominator; not measured where the total is 0.
+    """A share whose weight is its denominator; not measured if the total is 0.
 
     >>> share(1, 4), share(0, 0)
     (Number(value=0.25, weight=4.0, reason=''), Number(value=None, weight=0.0, reason=''))
@@ -184,7 +183,7 @@ def mean(shares: Sequence[float]) -> Number:
 
 
 def total(values: Sequence[float | None], unknown: str) -> Number:
-    """A sum; not measured where some value is not known, for the reason given."""
+    """A sum; not measured if a value is None, for which `unknown` is the reason."""
     known = [value for value in values if value is not None]
     return Number(float(sum(known))) if len(known) == len(values) else Number(None, reason=unknown)
 

@@ -96,9 +96,10 @@ def wrong_aborts(evidence: ReplayEvidence, place: str) -> Number:
 
     Source: 004 §4.2, the route `abort`
     """
-    expected = place == "missed"
-    asked = (item for item, route in expected_routes(evidence) if (route == ABORT) is expected)
-    return _count([(item.route == ABORT) is not expected for item in asked])
+    should_abort = place == "missed"
+    expected = expected_routes(evidence)
+    decisions = [item for item, route in expected if (route == ABORT) is should_abort]
+    return _count([(item.route == ABORT) is not should_abort for item in decisions])
 
 
 @metric("routing.reply_errors", unit="replies")
@@ -184,18 +185,18 @@ def loops(evidence: ReplayEvidence) -> Number:
         taken.setdefault(item.router, []).append((item.route, bisect_right(progress, item.step)))
     for outcome in evidence.replay.results:
         if outcome.reply is not None:
-            # No two ends are equal.
+            # With its step, so that no two replies that end at END are equal.
             ended_at = outcome.step if outcome.reply.route == "END" else None
             reply = outcome.reply.route, compact_json(outcome.reply.state), ended_at
             taken.setdefault("consumer", []).append(reply)
-    streaks = [len([*group]) for decided in taken.values() for _, group in groupby(decided)]
+    streaks = [len([*equal]) for decisions in taken.values() for _, equal in groupby(decisions)]
     return Number(float(sum(streak >= REPEATS for streak in streaks))) if streaks else NOTHING
 
 
 def _progress(trace: Trace) -> list[int]:
     """The steps that added something new to the trace, in order."""
     seen: set[str] = set()
-    grown = []
+    new_at = []
     for step in trace.steps:
         before = len(seen)
         if isinstance(step, UserTurn):
@@ -208,8 +209,8 @@ def _progress(trace: Trace) -> list[int]:
             calls = [["call", call.name, call.arguments] for call in step.tool_calls]
             seen.update(map(compact_json, calls or [["text", step.content]]))
         if len(seen) > before:
-            grown.append(step.index)
-    return grown
+            new_at.append(step.index)
+    return new_at
 
 
 @metric("routing.{}_loops", unit="decisions", places=("false", "missed"))
@@ -224,10 +225,10 @@ def wrong_loops(evidence: ReplayEvidence, place: str) -> Number:
     Source: 001 §2 Step 3 "stuck in a loop"; misses and false alarms in signal detection (Green and
     Swets 1966)
     """
-    looking = [item for item in evidence.replay.decisions if item.loop is not None]
-    seen = [(item.route == item.loop, item.untruncated == item.loop) for item in looking]
+    detectors = [item for item in evidence.replay.decisions if item.loop is not None]
+    reported = [(item.route == item.loop, item.untruncated == item.loop) for item in detectors]
     wrong = (True, False) if place == "false" else (False, True)
-    return Number(float(seen.count(wrong))) if looking else NOTHING
+    return Number(float(reported.count(wrong))) if reported else NOTHING
 
 
 @shared("routing.selection_{}", places=("top1", "recall_at_3"))
@@ -247,18 +248,18 @@ def selection(evidence: ReplayEvidence, place: str) -> Number:
 
 
 def _ranks(evidence: ReplayEvidence) -> list[float]:
-    """The rank, from 1, of the first expected script in each selection with a label; infinity where
-    no expected script was returned."""
+    """The rank, from 1, of the first expected script in each selection with a label; infinity if
+    none was returned."""
     decisions = [item for item in evidence.replay.decisions if item.at == "user_turn"]
     if not decisions:
         return []
-    labels, places = _labelled_scripts(evidence.trace), []
+    labels, best = _labelled_scripts(evidence.trace), []
     for decision in decisions:
         ranked, expected = decision.detail.get("ranked"), labels.get(str(decision.step))
         if isinstance(ranked, list) and expected:
-            ranks = (at for at, name in enumerate(ranked, 1) if name in expected)
-            places.append(next(ranks, math.inf))
-    return places
+            ranks = [rank for rank, name in enumerate(ranked, 1) if name in expected]
+            best.append(min(ranks, default=math.inf))
+    return best
 
 
 def _count(values: list[bool]) -> Number:

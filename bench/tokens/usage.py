@@ -1,10 +1,9 @@
-"""Calibration of token counts by a recording's own usage: the framing of prompts, the vocabulary,
-and resent reasoning.
+"""Calibration of token counts, so that they agree with the usage that a recording reports.
 
-Three numbers are medians over the turns of one trace, for that trace only. If the model's
-vocabulary is known, counts are exact except for the framing of messages; if not, the provider's
-tokens are ours times a factor. The rest of a prompt (instructions and tool definitions that were
-not recorded) counts as the framing of every prompt.
+Three numbers are fitted for each trace, as medians over its turns: the framing of a message, a
+factor, and a constant of every prompt. If the model's vocabulary is known, the factor is 1; if not,
+the provider's tokens are ours times the factor. The constant covers the rest of a prompt, such as
+instructions and tool definitions that were not recorded. Resent reasoning is found, too.
 """
 
 from __future__ import annotations
@@ -117,9 +116,9 @@ def _best_fit(sent: Sequence[SentPrompt], assumed: bool, *, said_so: bool) -> _F
     If the recording says that reasoning was resent, any improvement is enough.
     """
     best = _Fit.of("", sent, assumed)
-    few = len(sent) < FEWEST_TURNS
+    has_few_turns = len(sent) < FEWEST_TURNS
     for way in ("reasoning", "answered"):
-        if few and (assumed or way == "answered"):
+        if has_few_turns and (assumed or way == "answered"):
             continue
         if any(getattr(prompt.size, way) for prompt in sent):
             other = _Fit.of(way, sent, assumed)
@@ -194,7 +193,7 @@ class _Counted(NamedTuple):
 
 def _far_apart(sent: Sequence[SentPrompt], prompts: Sequence[_Counted]) -> list[_Counted]:
     """The differences between prompts of one thread that are half of its turns apart."""
-    threads = grouped((one.thread, prompt) for one, prompt in zip(sent, prompts, strict=True))
+    threads = grouped((item.thread, prompt) for item, prompt in zip(sent, prompts, strict=True))
     return [
         _Counted(*map(sub, later, earlier))
         for items in threads.values()
@@ -203,16 +202,16 @@ def _far_apart(sent: Sequence[SentPrompt], prompts: Sequence[_Counted]) -> list[
 
 
 def _text_factor(apart: Iterable[_Counted], framing: float) -> float:
-    """Reported tokens per token of ours, for text; 1 where too little text was added to measure
-    it."""
-    longer = (more for more in apart if abs(more.text) >= _FEWEST_TOKENS)
-    factors = [more.left_over(0.0, framing) / more.text for more in longer]
+    """Reported tokens per token of ours, for text; 1 if too little text was added to measure it."""
+    longer = (difference for difference in apart if abs(difference.text) >= _FEWEST_TOKENS)
+    factors = [difference.left_over(0.0, framing) / difference.text for difference in longer]
     return round(_within(median(factors), _FACTOR), 4) if factors else 1.0
 
 
 def _message_framing(apart: Iterable[_Counted], plain: float) -> float:
     """The reported framing tokens of one message; `plain` if no message was added."""
-    framings = [more.left_over(1.0, 0.0) / more.messages for more in apart if more.messages]
+    added = (difference for difference in apart if difference.messages)
+    framings = [difference.left_over(1.0, 0.0) / difference.messages for difference in added]
     return round(_within(median(framings), _MESSAGE_TOKENS), 2) if framings else plain
 
 
@@ -237,7 +236,7 @@ def _reasoning(turn: ModelTurn, count: TokenCounter) -> int:
     return count.text(turn.reasoning or "")
 
 
-# ---------------------------------------------------------------- what the recorded model was sent
+# ---------------------------------------------------------------- the recorded prompts
 
 
 def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
@@ -245,15 +244,16 @@ def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
     resets."""
     recorded = recorded_messages(trace)
     steps = {step.index: step for step in trace.steps if isinstance(step, Speaking)}
-    of_steps = {
-        recorded.messages[at]: _size_of(steps[step], count) for step, at in recorded.seen.items()
+    known = {
+        recorded.messages[number]: _size_of(steps[step], count)
+        for step, number in recorded.seen.items()
     }
 
-    def and_size_of(before: Size, message: Message) -> Size:
-        size = of_steps.get(message) or Size(1, count.encoded(message.text))
+    def with_message(before: Size, message: Message) -> Size:
+        size = known.get(message) or Size(1, count.encoded(message.text))
         return Size(*map(add, before, size))
 
-    sizes = defaultdict[str, Running[Size]](lambda: Running(Size(), and_size_of))
+    sizes = defaultdict[str, Running[Size]](lambda: Running(Size(), with_message))
     tools = _tools_of_turns(trace, count)
     for turn, keep, tail in recorded_prompts(trace, recorded):
         reported = turn.usage.prompt_tokens if turn.usage is not None else 0
