@@ -92,8 +92,8 @@ def _jackknife(value: float, without: Sequence[float]) -> tuple[float, float]:
 
 
 def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of the mean of the shares of some tasks; None for fewer than six, and if all
-    are equal.
+    """The 95 % interval of the mean of the shares of some tasks; None for fewer than six, and if
+    all are equal.
 
     >>> [round(end, 3) for end in interval_of_share([0.1, 0.3, 0.2, 0.2, 0.1, 0.3])]
     [0.106, 0.294]
@@ -122,7 +122,7 @@ def corrected_for_tries(tries: Mapping[Key, tuple[tuple[float, ...], float]]) ->
 
 
 def cannot_rule_out(tasks: int) -> float | None:
-    """The share of tasks with a loss at which a sample of this size has no such task 5 % of the time.
+    """The share of tasks with a loss of which a sample of this size shows none 5 % of the time.
 
     >>> round(cannot_rule_out(12), 3), cannot_rule_out(0)
     (0.221, None)
@@ -165,7 +165,7 @@ def lowest_rate(hits: int, trials: int) -> float:
 
 
 def _binomial_tail(hits: int, trials: int, rate: float) -> float:
-    """The binomial probability of at least `hits` hits in some trials, at a rate between 0 and 1."""
+    """The binomial probability of at least `hits` hits in some trials at a rate from 0 to 1."""
     fewer = (
         math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
         + k * math.log(rate) + (trials - k) * math.log1p(-rate)

@@ -1,4 +1,4 @@
-"""The rules of gates: how a rule is read from its table in a scenario, and the limit that it sets."""
+"""The rules of gates: how a rule is read from its table, and the limit that it sets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ROUNDING = 1e-9
 def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo]) -> GateRule:
     """A gate rule from its table.
 
-    Raises ScenarioError, which starts with `where`, for an unknown key or metric and for a rule that
-    would always pass.
+    Raises ScenarioError, which starts with `where`, for an unknown key or metric and for a rule
+    that would always pass.
 
     >>> info = MetricInfo(name="needed.recall", unit="share", better="higher", aggregate="mean over tasks")
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings

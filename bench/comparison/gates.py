@@ -78,7 +78,7 @@ def _dropped(against: Against) -> Iterator[tuple[GateRule, str]]:
 
 
 def _judged(gate: GateResult, against: Against, required: bool) -> GateResult:
-    """A gate with its outcome: that of the first reason not to judge its value, else by its value."""
+    """A gate with the outcome of the first reason not to judge its value, else of its value."""
     for outcome, reason, run in _obstacles(gate, against, required):
         return replace(gate, outcome=outcome, reason=reason, run=run)
     by_value = _by_limit if has_limit(gate.rule) else _by_change
@@ -189,7 +189,7 @@ def _within(gate: GateResult, old: Number | None, new: Number, basis: str, run: 
 
 def is_measured(compared: Compared) -> bool:
     """True if anything was measured: a gate was judged by a value, or a declared strategy that
-    failed on no run has a number, or (unless the question is savings) the figure that answers it."""
+    failed on no run has a number, or the figure that answers a question other than savings."""
     if any(gate.value is not None for gate in compared.gates):
         return True
     if compared.advice.answers != "savings":

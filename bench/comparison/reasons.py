@@ -9,7 +9,7 @@ from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import count, counted, percent, quoted, shortened
 from .certainty import EQUAL, FEWEST
-from .rules import GAINS, asked_by, is_sure
+from .rules import GAINS, asked_by, is_certain
 from .wording import costs, sample
 
 _NOTHING_MISSED = "nothing that a turn used would be missing"
@@ -97,7 +97,7 @@ def rule_failed(result: RuleResult) -> str:
 
 def _beyond(result: RuleResult) -> str:
     """The limit that a share is beyond, in words: "certainly below today's 100%"."""
-    certainly = "certainly " if is_sure(result) else ""
+    certainly = "certainly " if is_certain(result) else ""
     side = "above" if (result.value or 0) > (result.limit or 0) else "below"
     todays = "today's " if asked_by(result).slot else ""
     return f"{certainly}{side} {todays}{percent(result.limit)}"
@@ -180,7 +180,7 @@ def verdict_in_words(item: Ranked) -> str:
 def _is_open(item: Ranked) -> bool:
     """True if rules refuse a strategy, and none of them certainly."""
     refusals = [rule for rule in item.rules if not rule.passed and rule.rule not in GAINS]
-    return bool(refusals) and not any(map(is_sure, refusals)) and refusals[0].value is not None
+    return bool(refusals) and not any(map(is_certain, refusals)) and refusals[0].value is not None
 
 
 def refusal_in_words(item: Ranked, rule: RuleResult) -> str:
@@ -222,7 +222,7 @@ def _is_loss(result: RuleResult) -> bool:
 
 
 def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
-    """Why it is not certain that a strategy gains anything; `last` is the result of the last rule."""
+    """Why it is not certain that a strategy gains anything; `last` is the last rule's result."""
     price = item.price
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         return "is no better than today" if advice.answers != "savings" else costs(price)

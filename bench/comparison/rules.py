@@ -1,7 +1,7 @@
 """The rules of the decision in one table, in the order in which they are applied.
 
-A strategy that fails one is not advised. What runs today only has to pass *ran* and *valid*. Its own
-faults are not held against another strategy: only hits beyond today's count, and a limit is never
+A strategy that fails one is not advised. What runs today only has to pass *ran* and *valid*. Its
+own faults are not held against another strategy: only hits beyond today's count, and a limit is never
 stricter than today's value.
 """
 
@@ -27,8 +27,8 @@ class DecisionRule:
     """One rule: its verdict, and what it measures.
 
     A rule with a `refusal` searches texts. In words, the refusal follows a count of `noun` or, if
-    the rule reads prose, the share of texts; `example` quotes the first text found, and the original
-    text in its place. Any other rule limits a share of some `things`: the first of its metrics that
+    the rule reads prose, the share of texts; `example` quotes the first text found, and the
+    original text in its place. Any other rule limits a share of some `things`: the first of its metrics that
     was measured, stated by the words in `figures`. A rule with a `slot` is applied only to
     strategies that fill it, and its limit is today's value.
     """
@@ -195,7 +195,7 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
     return next((asked_by(result).verdict for result in results if not result.passed), None)
 
 
-def is_sure(result: RuleResult) -> bool:
+def is_certain(result: RuleResult) -> bool:
     """True if a refusal by a rule is certain; False if more runs could decide otherwise."""
     asked, limit = asked_by(result), result.limit or 0.0
     if not asked.figures or (result.tasks and limit in (0, 1)):
@@ -210,8 +210,8 @@ def is_sure(result: RuleResult) -> bool:
 
 
 def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
-    """The result of *ran*: a strategy ran on every run, twice with the same answers, and none of its
-    gates failed. If a run failed, its gates are not counted too."""
+    """The result of *ran*: a strategy ran on every run, twice with the same answers, and none of
+    its gates failed. If a run failed, its gates are not counted too."""
     failures = [finding for finding, _ in runs.failures(strategy)]
     count = len(failures) or len(failed_gates)
     return RuleResult(

@@ -1,5 +1,5 @@
-"""The first line of every output: what to run, at which price, what would be missed, and how certain
-that is.
+"""The first line of every output: what to run, at which price, what would be missed, and how
+certain that is.
 
 Names of strategies are between backticks, here and in all texts of reports.
 """
@@ -30,7 +30,7 @@ _INVALID_TODAY = "what runs today is not valid"
 
 
 def with_sentence(advice: Advice, asks: str) -> Advice:
-    """The advice with its sentence, the strategy that this is about, and the reason of each verdict.
+    """The advice with its sentence, the strategy that it is about, and the reason of each verdict.
 
     If the question is about one strategy, `asks`, the answer to that comes first.
     """
@@ -117,7 +117,7 @@ def _advised(item: Ranked, advice: Advice) -> str:
 
 
 def _kept(item: Ranked | None, advice: Advice) -> str:
-    """The sentence that says to keep what runs today, and why the closest strategy is not shipped."""
+    """The sentence that says to keep what runs today, and why no other strategy is shipped."""
     today = advice.item(TODAY)
     acting = [tried for tried in advice.tried if "inactive" not in tried.marks]
     keep = f"{_KEEP}{' for now' if item and item.verdict == 'not certain' else ''}:"

@@ -1,4 +1,4 @@
-"""Each number of a comparison over all runs: amounts as totals over runs, shares as means over tasks.
+"""The numbers of a comparison over all runs: totals of amounts, means over tasks of shares.
 
 A task is `RunFacts.task`, else each recording is its own. The runs of one task are averaged first.
 Copies of a recording under other names count once.

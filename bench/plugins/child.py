@@ -74,7 +74,7 @@ def main(number: int, size: int) -> NoReturn:
     if importer == 0:
         try:
             _import(control, limits, prepare)
-        finally:  # without a traceback, which would show the bench's code for an error of the user's
+        finally:  # without a traceback, which would show code of the bench for a user's error
             leave(1)
     code = _awaited(importer, control) or 0
     _end_below()

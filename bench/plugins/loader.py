@@ -104,7 +104,7 @@ def _import_file(file: Path) -> ModuleType:
         parts.insert(0, top.name)
         top = top.parent
     if len(parts) > 1 and parts[0] != __name__.partition(".")[0]:
-        # An error means that its package cannot be imported, or that the file expects to be in none.
+        # It fails if its package cannot be imported, or if the file expects to be in none.
         with contextlib.suppress(Exception):
             _look_first_in(top)
             return importlib.import_module(".".join(parts))

@@ -47,11 +47,11 @@ KINDS: dict[str, Kind] = {
 """Every kind of plug-in."""
 
 OBJECT = "object"
-"""The kind of any object in a file, such as a graph; it is not registered, but named by its path."""
+"""The kind of any object in a file, such as a graph, which is not registered but named by its path."""
 
 _SLOTS = ("summarizer", "compactor", "store", "evaluator", "router", "consumer")
 ATTRIBUTES = {"compactor": ("mode",), "router": ("at", "loop")}
-"""The attributes, by kind, that a replay asks for; a spec may declare them for a user's function."""
+"""The attributes that a replay asks for, by kind; a spec may declare them for user code."""
 
 _entries: dict[str, dict[str, Plugin]] = {kind: {} for kind in KINDS}
 _NO_SPEC = Spec("")

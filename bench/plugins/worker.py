@@ -1,7 +1,7 @@
 """The process boundary: user code runs in a child process, and only plain data comes back.
 
-The child (`child.py`) is a fresh interpreter that imports the code once; each session runs in a fork
-of it. A session gets one request after another, so it cannot see later ones. Its answers are bytes,
+The child (`child.py`) is a fresh interpreter that imports the code once; each session runs in a
+fork of it. A session gets one request after another, so it cannot see later ones. Its answers are bytes,
 which are never unpickled. The time of each answer and the memory are limited. All processes that a
 session started are ended before the next one begins, and when the child stops.
 """
@@ -43,7 +43,7 @@ class NoAnswer(BenchError):
 
 
 class Child:
-    """A child process that runs `prepare()` once and answers the requests of any number of sessions.
+    """A child process that runs `prepare()` once and answers the requests of many sessions.
 
     `prepare()` returns the function that answers a request, `answer(link, *about, *request)` →
     bytes; it can be pickled. The child starts before the first session, and again after it died. A
@@ -72,8 +72,8 @@ class Child:
         """A context with a session `about` something. Its requests raise NoAnswer at once if an
         earlier session about the same was late.
 
-        With `waits` the context waits at its end for the end of the session's process. Without, that
-        process ends, and the next session's starts, while this process does something else.
+        With `waits` the context waits at its end for the end of the session's process. Without,
+        that process ends, and the next session's starts, while this process does something else.
         """
         session = self._new()
         session.about, session.is_given_up = about, about in self._late

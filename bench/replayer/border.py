@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Tail(NamedTuple):
-    """A list as it is sent: the first `keep` items of the known list number `base`, then `items`."""
+    """A list as it is sent: the first `keep` items of known list `base`, then `items`."""
 
     base: int
     keep: int

@@ -1,6 +1,6 @@
 """The replayer of one trace: (Trace, TraceIndex, Strategy) → Replay.
 
-It starts the plug-ins of a strategy, behind the `border` if they are user code, and runs the `loop`.
+It starts a strategy's plug-ins, behind the `border` if they are user code, and runs the `loop`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Audits:
-    """The audits of some recordings, sorted by id; and each skipped file, copy, and recording without
-    model calls, with the reason."""
+    """The audits of some recordings, sorted by id; and each skipped file, copy, and recording
+    without model calls, with the reason."""
 
     sessions: tuple[SessionAudit, ...]
     skipped: tuple[tuple[str, str], ...] = ()

@@ -142,8 +142,8 @@ def rules_of(
 ) -> tuple[GateRule, ...]:
     """The gates of a scenario; a gate on a strategy with a sweep becomes one for each setting.
 
-    Raises ScenarioError, which starts with `where`, also for a strategy that is neither declared nor
-    a reference.
+    Raises ScenarioError, which starts with `where`, also for a strategy that is neither declared
+    nor a reference.
     """
     settings = grouped(
         (name, item.name) for item in strategies for name in (item.family, item.name)

@@ -101,8 +101,8 @@ class Workers:
 
 @contextlib.contextmanager
 def processes(workers: int) -> Iterator[tuple[Executor, int]]:
-    """A context with processes on this machine, and their number. They are forked where possible, so
-    that a script needs no `if __name__ == "__main__"`."""
+    """A context with processes on this machine, and their number. They are forked where possible,
+    so that a script needs no `if __name__ == "__main__"`."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
     end, held = context.Pipe(duplex=False)

@@ -1,5 +1,5 @@
-"""Measuring of one recording under every strategy: index, replays, numbers and checks, from the cache
-where it has them."""
+"""Measuring of one recording under every strategy: index, replays, numbers and checks, from the
+cache where it has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios: TOML files that name traces, strategies and gates. Paths in them are relative to them."""
+"""Scenarios: TOML files that name traces, strategies and gates; paths are relative to the file."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Strategy(Declaration):
     """A declaration with the plug-ins in its slots; an empty slot does what the recording did.
 
     So the reference `recorded` has no slots. `broken` is the reason why a strategy cannot run. With
-    user code all plug-ins run in a `sandbox`, or `in_process_reason` is why they run in this process.
+    user code all plug-ins run in a `sandbox`, or `in_process_reason` says why they run in this one.
     """
 
     plugins: Mapping[str, tuple[Plugin, ...]] = field(default_factory=dict)

@@ -80,8 +80,8 @@ def declarations(given: Any) -> list[Declaration]:
 
 
 def declaration(item: Any, name: str | None = None) -> Declaration:
-    """The declaration of a strategy: of a spec string, of slots with a name, or of a function, which
-    is a summarizer.
+    """The declaration of a strategy, from a spec string, slots with a name, or a function, which is
+    a summarizer.
 
     A spec string is `NAME=SLOT=SPEC(+SLOT=SPEC)*` or the name of a reference. `name` renames it;
     with one, a spec string may be the slots alone (`compactor=mask_observations`). Raises SpecError
@@ -207,8 +207,8 @@ def _settings(declared: Declaration) -> Iterator[Declaration]:
 
 
 def _swept_specs(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each combination of a spec's sweeps as (its values, the spec with them); an item without
-    sweeps as ((), item)."""
+    """Yield each combination of a spec's sweeps as (its values, the spec with them); without sweeps
+    ((), item)."""
     spec = parse_spec(item) if isinstance(item, str) and "|" in item else None
     sweeps = {key: raw for key, raw in spec.params if isinstance(raw, Sweep)} if spec else {}
     if spec is None or not sweeps:

@@ -135,7 +135,7 @@ class Summarising(Compactor):
 
 
 class Summary(Summarising):
-    """Base of a compactor that replaces old messages, the middle part of `divided`, by a summary."""
+    """Base of a compactor that replaces the old messages, as `divided` returns them, by a summary."""
 
     @abstractmethod
     def divided(self, window: Window) -> Parts | None:

@@ -217,8 +217,8 @@ def form_of(kind: str, function: Callable[..., Any], name: str, declared_form: A
 
     A function gets one value. A store with three or four parameters gets those of document 004. An
     evaluator's second parameter is the list of earlier evaluations or, if it is annotated as a
-    mapping, the state of document 004. `declared_form` is the form in the spec. Raises SpecError for
-    an unknown form, and for more parameters than the slot has values.
+    mapping, the state of document 004. `declared_form` is the form in the spec. Raises SpecError
+    for an unknown form, and for more parameters than the slot has values.
 
     >>> def short(text: str, chars: int = 300): ...
     >>> form_of("summarizer", short, "short").name, form_of("compactor", len, "len").name

@@ -185,7 +185,7 @@ class OpenAIMessages:
     def _place_of(self, message: Message, likely: int | None) -> int | None:
         """The place in the history of a message that came back; None for a new one.
 
-        The message there has the same role, and the same text and calls, else one of the calls, else
+        The message there has the same role, and the same text and calls, or one of the calls, or it
         is the `likely` one. Of several it is the likely one, else the next one, else the first.
         """
         if not self._places:

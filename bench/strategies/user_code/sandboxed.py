@@ -120,7 +120,7 @@ def _in_child(group: Sequence[Declaration], place: Place, tolerant: bool) -> lis
 
 
 def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
-    """A strategy that cannot be loaded, and why. A SpecError is raised instead, unless `tolerant`."""
+    """A strategy that cannot be loaded, with the reason. Unless `tolerant` a SpecError is raised."""
     if isinstance(problem, LoadError):
         return Strategy.of(declared, broken=str(problem))
     if isinstance(problem, SpecError) and not tolerant:

@@ -25,7 +25,7 @@ NAMES = ("name", "toolName", "tool_name", "function_name")
 _ARGUMENTS = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
 _OUTPUTS = ("output", "outputs", "result", "results", "response", "content", "tools")
 _WRAPPED = {"output", "result", "content", "error"}
-"""Keys of the object in which a tool's text is wrapped for Gemini, whose interface takes no text."""
+"""Keys of the object in which a text is wrapped for Gemini, whose interface takes objects only."""
 BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logprobs", "thinking", "signature", "data",
               "caller", "server_name", "is_error", "isError", "source", "title", "context", "refusal", "status", "error",
               "image_url", "detail", "redacted", "summary", "reasoning", "encrypted_content", "index", "extras",

@@ -56,8 +56,8 @@ class Thread:
 
 
 class Threads:
-    """The conversations of a run in order. They are indexed by opening and by last answer, so that a
-    prompt is not compared with all of them."""
+    """The conversations of a run in order. They are indexed by opening and by last answer, so that
+    a prompt is not compared with all of them."""
 
     def __init__(self) -> None:
         self._all: list[Thread] = []
@@ -209,8 +209,8 @@ class Prompts(Steps):
 
 
 def key_of(message: ReadMessage) -> Hashable:
-    """The key by which a message is recognised in later prompts: the ids of its calls or of the call
-    that it answers, else its role and content."""
+    """The key by which a message is recognised in later prompts: the ids of its calls or of the
+    call that it answers, else its role and content."""
     if message.role == "tool" and message.call_id:
         return ("tool", message.call_id)
     ids = tuple(call.id for call in message.calls)

@@ -23,8 +23,8 @@ _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.to
 def inherited(
     parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]
 ) -> dict[str, _T]:
-    """A value for each member of a tree, `value_of(member, value of its parent)`. The parent's value
-    is None at the top, and where the parents form a circle.
+    """A value for each member of a tree, `value_of(member, value of its parent)`. The parent's
+    value is None at the top, and where the parents form a circle.
 
     >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
     {'a': 'a', 'b': 'ab', 'c': 'abc'}
