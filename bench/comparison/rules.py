@@ -1,8 +1,8 @@
 """The rules of the decision in one table, in the order in which they are applied.
 
 A strategy that fails one is not advised. What runs today only has to pass *ran* and *valid*. Its
-own faults are not held against another strategy: only hits beyond today's count, and a limit is never
-stricter than today's value.
+own faults are not held against another strategy: only hits beyond today's count, and a limit is
+never stricter than today's value.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class DecisionRule:
 
     A rule with a `refusal` searches texts. In words, the refusal follows a count of `noun` or, if
     the rule reads prose, the share of texts; `example` quotes the first text found, and the
-    original text in its place. Any other rule limits a share of some `things`: the first of its metrics that
-    was measured, stated by the words in `figures`. A rule with a `slot` is applied only to
+    original text in its place. Any other rule limits a share of some `things`: the first of its
+    metrics that was measured, stated by the words in `figures`. A rule with a `slot` is applied only to
     strategies that fill it, and its limit is today's value.
     """
 

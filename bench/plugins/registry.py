@@ -47,7 +47,7 @@ KINDS: dict[str, Kind] = {
 """Every kind of plug-in."""
 
 OBJECT = "object"
-"""The kind of any object in a file, such as a graph, which is not registered but named by its path."""
+"""The kind of any object in a file, such as a graph; it is not registered, but has a path."""
 
 _SLOTS = ("summarizer", "compactor", "store", "evaluator", "router", "consumer")
 ATTRIBUTES = {"compactor": ("mode",), "router": ("at", "loop")}
