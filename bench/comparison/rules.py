@@ -29,8 +29,8 @@ class DecisionRule:
     A rule with a `refusal` searches texts. In words, the refusal follows a count of `noun` or, if
     the rule reads prose, the share of texts; `example` quotes the first text found, and the
     original text in its place. Any other rule limits a share of some `things`: the first of its
-    metrics that was measured, stated by the words in `figures`. A rule with a `slot` is applied only to
-    strategies that fill it, and its limit is today's value.
+    metrics that was measured, stated by the words in `figures`. A rule with a `slot` is
+    applied only to strategies that fill it, and its limit is today's value.
     """
 
     rule: Rule

@@ -2,8 +2,8 @@
 
 The child (`child.py`) is a fresh interpreter that imports the code once; each session runs in a
 fork of it. A session gets one request after another, so it cannot see later ones. Its answers are
-bytes, which are never unpickled. The time of each answer and the memory are limited. All processes that a
-session started are ended before the next one begins, and when the child stops.
+bytes, which are never unpickled. The time of each answer and the memory are limited. All processes
+that a session started are ended before the next one begins, and when the child stops.
 """
 
 from __future__ import annotations
