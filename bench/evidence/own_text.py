@@ -178,9 +178,9 @@ class RewrittenResult(OwnText):
         """What its lines, or those of the texts in its JSON, show of a text result."""
         result = self.session.result_lines(self.result.index)
         try:
-            return result.shown(_lines_in(parse_json(self.text), result, self.result.as_script))
+            return result.compare(_lines_in(parse_json(self.text), result, self.result.as_script))
         except NothingParsed:
-            return result.shown(self.text.split("\n"))
+            return result.compare(self.text.split("\n"))
 
     @property
     def missing(self) -> list[str]:

@@ -27,7 +27,7 @@ _PHRASE = re.compile(
     r"\b(?:left out|(?:not|no longer) (?:displayed|here|included|listed|shown)|cut (?:off|short))\b"
 )
 _PURPOSE = re.compile(
-    r"\b(cleared|cut|dropped|elided|hidden|masked|omitted|removed|skipped|truncated)(?: here)?"
+    rf"\b({'|'.join(sorted(vocabulary('removals')))})(?: here)?"
     r" to [a-z]+(?: [a-z]+){1,4}(?=\s*(?:[^\w\s]|$))"
 )
 """Matches an omission and the purpose behind it, such as "omitted to save tokens"."""

@@ -59,9 +59,9 @@ class ResultLines:
     and bullets make no difference. Linear in the result.
 
     >>> lines = ResultLines("ok\\nwall W1 is 12.5 mm thick\\nwall W2 is not painted\\nend")
-    >>> lines.shown(["1: ok", "- wall W2 is not  painted", "2 of 4", "end"])
+    >>> lines.compare(["1: ok", "- wall W2 is not  painted", "2 of 4", "end"])
     LinesShown(own=['2 of 4'], gaps=[['wall W1 is 12.5 mm thick']], moved='', misplaced='')
-    >>> lines.shown(["end", "ok"]).moved
+    >>> lines.compare(["end", "ok"]).moved
     'ok'
     """
 
@@ -72,11 +72,11 @@ class ResultLines:
     def _numbers_by_line(self) -> dict[str, list[int]]:
         return grouped((line, number) for number, line in enumerate(self.texts))
 
-    def shown(self, lines: Iterable[str]) -> LinesShown:
+    def compare(self, lines: Iterable[str]) -> LinesShown:
         """What the lines of a text show of the result.
 
         >>> lines = ResultLines("Open:\\n  door A\\nShut:\\n  door C")
-        >>> [lines.shown(["door A", *text]).misplaced for text in (["door C"], ["[cut]", "door C"], ["Shut:", "door C"])]
+        >>> [lines.compare(["door A", *text]).misplaced for text in (["door C"], ["[cut]", "door C"], ["Shut:", "door C"])]
         ['door C', '', '']
         """
         own, gaps, after, follows_shown = list[str](), list[list[str]](), 0, False

@@ -37,7 +37,7 @@ class Counts:
         return max(counts.values(), default=0)
 
     @cached_property
-    def _shown(self) -> frozenset[int]:
+    def _text_counts(self) -> frozenset[int]:
         """The numbers of rows, lines, words and characters of the text."""
         text, own_lines = self._text, range(_MOST_OWN_LINES + 1)
         lines = {count - own for count in line_counts(text) for own in own_lines}
@@ -45,7 +45,7 @@ class Counts:
         return counts_of(text) | rows | lines
 
     def _is_shown(self, value: int) -> bool:
-        return value in self._shown or value == self._records_shown
+        return value in self._text_counts or value == self._records_shown
 
     @cached_property
     def _missing_lines(self) -> set[int]:

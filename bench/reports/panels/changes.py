@@ -182,7 +182,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     if unchecked:
         how = "list it in `says` if it is fixed, or write it in a layout that is read"
         start = Span("To have a text checked, ", strong=True)
-        yield Prose((start, f"{how}: docs/validity.md, docs/strategies.md"), "next")
+        yield Prose((start, f"{how}."), "next")
     stem, own, _ = compared.against.rpartition(".baseline.json")
     file = shlex.quote(f"{stem}.toml")
     beyond = (gate for gate in failed if gate.value is not None and gate not in unchecked)
