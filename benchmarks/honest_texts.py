@@ -21,8 +21,8 @@ import msgspec
 
 import bench
 from bench.comparison.certainty import lowest_rate
-from bench.evidence.checks import CheckedReplay
 from bench.evidence.index import index_trace
+from bench.evidence.of_replay import ReplayEvidence
 from bench.evidence.session import TraceSession
 from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn
 from bench.model.scores import Finding
@@ -93,7 +93,7 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
     )
     if replay.failure:
         raise RuntimeError(replay.failure)
-    checks = CheckedReplay(session, replay).checks
+    checks = ReplayEvidence(session, replay).checks
     first_unsupported = checks["invented"].unchecked_text
     unsupported = (Finding(None, first_unsupported),) if first_unsupported else ()
     found = {rule: checks[rule].findings if checks[rule].of else None for rule in RULES}  # type: ignore[index]

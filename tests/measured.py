@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bench.evidence.checks import CheckedReplay
+from bench.evidence.of_replay import ReplayEvidence
 from bench.metrics import metrics
 from bench.model import Message, Trace
 from bench.model.replay import Replay
@@ -44,7 +44,7 @@ class Prompt:
 class MeasuredReplay:
     """A replay with full prompts. `messages` are by number; other fields are those of the Replay."""
 
-    def __init__(self, evidence: CheckedReplay) -> None:
+    def __init__(self, evidence: ReplayEvidence) -> None:
         self.evidence, self.replay = evidence, evidence.replay
         self.messages = [*evidence.messages.messages[: evidence.messages.recorded], *evidence.replay.written]
 
@@ -86,7 +86,7 @@ def strategy(given: Any) -> Strategy:
     return given if isinstance(given, Strategy) else build_strategy(declaration(given))
 
 
-def evidence_of(recording: Trace, given: Any) -> CheckedReplay:
+def evidence_of(recording: Trace, given: Any) -> ReplayEvidence:
     """The evidence of a trace under a strategy."""
     return session_of(recording).evidence(strategy(given))
 

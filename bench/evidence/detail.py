@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..model import Message
 from ..model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
 from ..text.omissions import says_omission
-from .checks import CheckedReplay
+from .of_replay import ReplayEvidence
 
 _MOST_MISSED, _MOST_CHANGED, _CHARS = 500, 4, 300
 
@@ -16,7 +16,7 @@ _Pair = tuple[Message | None, Message | None]
 """A message of today's prompt, and the strategy's message in its place."""
 
 
-def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
+def detail_of(evidence: ReplayEvidence, today: ReplayEvidence) -> ReplayDetail:
     """The detail of one replay compared with today's; messages are cut, and the rest is counted.
 
     >>> from bench.metrics import example
@@ -55,7 +55,7 @@ def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
     )
 
 
-def _worst_step(evidence: CheckedReplay, missed: Sequence[MissedFact]) -> int | None:
+def _worst_step(evidence: ReplayEvidence, missed: Sequence[MissedFact]) -> int | None:
     """The turn that misses most facts that no handle can fetch, the first one if several do; else
     the last turn.
     """
@@ -65,7 +65,7 @@ def _worst_step(evidence: CheckedReplay, missed: Sequence[MissedFact]) -> int | 
     return next((call.step for call in reversed(evidence.walked.calls)), None)
 
 
-def _prompt_at(evidence: CheckedReplay, step: int | None) -> list[Message]:
+def _prompt_at(evidence: ReplayEvidence, step: int | None) -> list[Message]:
     """The messages of the prompt of a turn; none for a turn without a call."""
     prompts: dict[str, list[int]] = {}
     for call in evidence.walked.calls:

@@ -1,5 +1,5 @@
-"""The evidence of one replay: its prices, needs, prompts, stored results and own texts, computed on
-demand.
+"""The evidence of one replay: its prices, needs, prompts, stored results, own texts and checks,
+computed on demand.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from functools import cached_property
 from ..model import Step, ToolResult, grouped, memo
 from ..model.index import Need
 from ..model.replay import Replay, StepOutcome
+from ..model.scores import Check, Rule
+from .checks import checks_of
+from .checks.findings import template_lines
 from .handles import Handles
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .lost import picked_out
@@ -241,3 +244,15 @@ class ReplayEvidence:
     def fields_kept(self) -> dict[Place, list[KeptShare]]:
         """The kept fields of each structured result, by place."""
         return {place: list(fields_kept(self, place)) for place in PLACES}
+
+    # ------------------------------------------------------------ rules
+
+    @cached_property
+    def wording(self) -> frozenset[str]:
+        """The template lines of the strategy's own texts; none for a strategy that reads the future."""
+        return template_lines(() if self.replay.reads_future else self.own_texts)
+
+    @cached_property
+    def checks(self) -> dict[Rule, Check]:
+        """The check of each rule that reads prompts or texts."""
+        return checks_of(self)

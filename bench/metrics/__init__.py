@@ -19,7 +19,7 @@ from ..model.scores import Number
 from ..plugins.registry import Plugin, entries, register
 
 if TYPE_CHECKING:
-    from ..evidence.checks import CheckedReplay
+    from ..evidence.of_replay import ReplayEvidence
 
 NOTHING = Number(None, 0.0)
 """The number if there was nothing to measure."""
@@ -112,7 +112,7 @@ class Metric:
     entry: Plugin
     places: tuple[str, ...] = ()
 
-    def number(self, evidence: CheckedReplay) -> Number:
+    def number(self, evidence: ReplayEvidence) -> Number:
         """The number of one replay."""
         number: Number = self.entry.target(evidence, *self.places)
         return number
@@ -158,7 +158,7 @@ def metric_infos() -> dict[str, MetricInfo]:
     return {name: metric.info for name, metric in metrics().items()}
 
 
-def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
+def numbers_of(evidence: ReplayEvidence) -> dict[str, Number]:
     """All numbers of one replay, by metric. One that reads the future, which is only a bound for
     others, has only costs and needs."""
     is_bound = evidence.replay.reads_future
@@ -188,7 +188,7 @@ def total(values: Sequence[float | None], unknown: str) -> Number:
     return Number(float(sum(known))) if len(known) == len(values) else Number(None, reason=unknown)
 
 
-def example() -> CheckedReplay:
+def example() -> ReplayEvidence:
     """The evidence of a small run whose result is shown and stored truncated, for the examples of
     the metrics.
 
@@ -196,8 +196,8 @@ def example() -> CheckedReplay:
     >>> evidence.trace.results[0].text, evidence.replay.written[0].text
     ('{"rows": 471, "file": "a/b.csv"}', '{"rows": 471')
     """
-    from ..evidence.checks import CheckedReplay
     from ..evidence.index import index_trace
+    from ..evidence.of_replay import ReplayEvidence
     from ..evidence.session import TraceSession
 
     call = ToolCall(id="c1", name="count", arguments={})
@@ -218,4 +218,4 @@ def example() -> CheckedReplay:
         calls=(Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 4))),
         results=(StepOutcome(step=2, message=4, record=record, stored=cut.text),),
     )
-    return CheckedReplay(TraceSession(trace, index_trace(trace)), replay)
+    return ReplayEvidence(TraceSession(trace, index_trace(trace)), replay)

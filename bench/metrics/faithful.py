@@ -4,14 +4,14 @@ all.
 
 from __future__ import annotations
 
-from ..evidence.checks import CheckedReplay
+from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number, Rule
 from ..text.wording import counted
 from . import NOTHING, example as example, metric
 
 
 @metric("faithful.changed", unit="values")
-def changed(evidence: CheckedReplay) -> Number:
+def changed(evidence: ReplayEvidence) -> Number:
     """Values that a message shows differently from what the tool returned.
 
     Must be 0. That is a field with another value than in the untruncated result, or under a key
@@ -27,7 +27,7 @@ def changed(evidence: CheckedReplay) -> Number:
 
 
 @metric("faithful.invented", unit="texts")
-def invented(evidence: CheckedReplay) -> Number:
+def invented(evidence: ReplayEvidence) -> Number:
     """Texts of the strategy with a number, identifier, name or order that no earlier message has.
 
     A number or label beside a result may count anything: the strategy is *not checked* instead, and
@@ -42,7 +42,7 @@ def invented(evidence: CheckedReplay) -> Number:
 
 
 @metric("faithful.hidden_errors", unit="results")
-def hidden_errors(evidence: CheckedReplay) -> Number:
+def hidden_errors(evidence: ReplayEvidence) -> Number:
     """Failed results that a message shows without their failure.
 
     Must be 0. A placeholder without any content of the result does not hide a failure. No prompts:
@@ -56,7 +56,7 @@ def hidden_errors(evidence: CheckedReplay) -> Number:
     return _hits(evidence, "hidden")
 
 
-def _hits(evidence: CheckedReplay, rule: Rule) -> Number:
+def _hits(evidence: ReplayEvidence, rule: Rule) -> Number:
     if not evidence.walked.calls:
         return NOTHING
     check = evidence.checks[rule]

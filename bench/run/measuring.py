@@ -13,10 +13,10 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from ..evidence.checks import CheckedReplay
 from ..evidence.contents import TraceContents
 from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
+from ..evidence.of_replay import ReplayEvidence
 from ..evidence.session import TraceSession
 from ..evidence.shown import own_lines
 from ..metrics import metrics, numbers_of
@@ -123,17 +123,17 @@ class RunSession:
         return Replayer(self.trace, self.index, self.session.messages.count, self._contents)
 
     @cached_property
-    def recorded(self) -> CheckedReplay:
+    def recorded(self) -> ReplayEvidence:
         """The evidence of what the recorded system did."""
-        return CheckedReplay(self.session, self.replayer.replay(parse_strategy(TODAY)))
+        return ReplayEvidence(self.session, self.replayer.replay(parse_strategy(TODAY)))
 
     # ------------------------------------------------------------ of one strategy
 
-    def evidence(self, strategy: Strategy) -> CheckedReplay:
+    def evidence(self, strategy: Strategy) -> ReplayEvidence:
         """The evidence of one replay."""
         if strategy.name == TODAY:
             return self.recorded
-        return CheckedReplay(self.session, self.replayer.replay(strategy, again=self._again))
+        return ReplayEvidence(self.session, self.replayer.replay(strategy, again=self._again))
 
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy; a strategy that cannot be measured has failed.
@@ -156,7 +156,7 @@ class RunSession:
             score = failed_score(Failure(step=-1, slot="strategy", error=problem))
         return msgspec.structs.replace(score, strategy=strategy.name)
 
-    def _score_of(self, evidence: CheckedReplay) -> Score:
+    def _score_of(self, evidence: ReplayEvidence) -> Score:
         """The score of a replay; equal replays are measured once."""
         if evidence.replay.failure is not None:
             return failed_score(evidence.replay.failure)
@@ -202,7 +202,7 @@ class RunSession:
 # ---------------------------------------------------------------- scores and facts
 
 
-def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
+def score_of(evidence: ReplayEvidence, recorded_prompts: str) -> Score:
     """The numbers and checks of one replay, without the strategy's name. `recorded_prompts` is the
     digest of the recorded prompts."""
     replay = evidence.replay
@@ -235,7 +235,7 @@ def failed_score(failure: Failure) -> Score:
     return Score(strategy="", numbers=numbers, checks={"ran": ran}, failure=failure)
 
 
-def _acted(evidence: CheckedReplay, recorded_prompts: str) -> bool:
+def _acted(evidence: ReplayEvidence, recorded_prompts: str) -> bool:
     """True if a replay differs from the recording in prompts, records, evaluations or routes."""
     replay = evidence.replay
     if replay.decisions or prompts_digest(replay) != recorded_prompts:
@@ -248,7 +248,7 @@ def _acted(evidence: CheckedReplay, recorded_prompts: str) -> bool:
     )
 
 
-def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
+def facts_of(trace: Trace, recorded: ReplayEvidence) -> RunFacts:
     """Facts about a recording itself, the same for every strategy."""
     index = recorded.index
     usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}

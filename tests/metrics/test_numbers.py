@@ -14,9 +14,9 @@ from numbers_gold import GOLD, of_recordings
 from reference import replayed
 
 from bench import load
-from bench.evidence.checks import CheckedReplay
 from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
+from bench.evidence.of_replay import ReplayEvidence
 from bench.evidence.pairs import PromptRules
 from bench.evidence.session import TraceSession
 from bench.metrics import metrics, numbers_of
@@ -72,10 +72,10 @@ TRACE = Trace(
 )
 
 
-def evidence_by_hand(*calls: Call, written: tuple[Message, ...] = (), **fields: object) -> CheckedReplay:
+def evidence_by_hand(*calls: Call, written: tuple[Message, ...] = (), **fields: object) -> ReplayEvidence:
     """The evidence of a replay of the run above."""
     replay = Replay(strategy="s", spec="", written=written, calls=calls, **fields)  # type: ignore[arg-type]
-    return CheckedReplay(TraceSession(TRACE, index_trace(TRACE)), replay)
+    return ReplayEvidence(TraceSession(TRACE, index_trace(TRACE)), replay)
 
 
 def shown_message(text: str, step: int = 2, call_id: str = "c1") -> Message:
@@ -98,14 +98,14 @@ def test_a_run_that_keeps_everything_misses_nothing() -> None:
 def test_a_run_without_a_model_turn_has_no_values() -> None:
     trace = replace(TRACE, steps=TRACE.steps[:1])
     replay = Replay(strategy="s", spec="", calls=())
-    found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
+    found = numbers_of(ReplayEvidence(TraceSession(trace, index_trace(trace)), replay))
     assert {name: number for name, number in found.items() if number.value or number.reason} == {}
 
 
 def test_a_metric_without_model_data_gives_a_reason() -> None:
     steps = tuple(replace(step, model="mine") if isinstance(step, ModelTurn) else step for step in TRACE.steps)
     session = TraceSession(replace(TRACE, steps=steps), index_trace(replace(TRACE, steps=steps)))
-    found = numbers_of(CheckedReplay(session, replay_of(session, "keep_all")))
+    found = numbers_of(ReplayEvidence(session, replay_of(session, "keep_all")))
     reasons = {name: number.reason for name, number in found.items() if number.reason}
     assert reasons.pop("cost.window_overflows") == "the window of mine is not known"
     assert reasons.keys() == {"cost.usd", "cost.usd_uncached", "cost.cached_prompt_tokens"}
@@ -114,7 +114,7 @@ def test_a_metric_without_model_data_gives_a_reason() -> None:
         steps=tuple(replace(it, full=TEXT + "!", seen="a") if isinstance(it, ToolResult) else it for it in TRACE.steps),
     )
     small = TraceSession(cut, replace(index_trace(cut), window_tokens=10))
-    evidence = CheckedReplay(small, replay_of(small, "keep_all"))
+    evidence = ReplayEvidence(small, replay_of(small, "keep_all"))
     found, (_, second, *_) = numbers_of(evidence), evidence.checks["valid"].findings
     assert f"characters of step 2 the harness showed 1, the strategy {len(TEXT) + 1}" in second.text
     assert found["cost.window_overflows"].value == 3.0
@@ -132,9 +132,9 @@ def test_a_probe_of_a_reply_or_the_store_asks_that_of_its_result() -> None:
     asked = replace(TRACE, labels={"probes": probes})
     replay = Replay(strategy="s", spec="", calls=WHOLE, results=replies)
     session = TraceSession(asked, index_trace(asked))
-    assert numbers_of(CheckedReplay(session, replay))["probes.recall"].value == pytest.approx(2 / 6)
+    assert numbers_of(ReplayEvidence(session, replay))["probes.recall"].value == pytest.approx(2 / 6)
     alone = replace(replay, results=())  # nobody replied: the recorded turn, which says W4417
-    assert numbers_of(CheckedReplay(session, alone))["probes.recall"].value == pytest.approx(1 / 6)
+    assert numbers_of(ReplayEvidence(session, alone))["probes.recall"].value == pytest.approx(1 / 6)
 
 
 def test_the_turns_that_used_a_cleared_result_miss_it() -> None:
@@ -193,13 +193,13 @@ def test_a_probe_with_a_path_reads_the_message_that_shows_the_result() -> None:
         probe = {"question": "How many?", "expected": 3, "type": "number", "step": at, "path": "length(@)"}
         asked = replace(TRACE, labels={"probes": [probe]})
         replay = Replay(strategy="s", spec="", written=lists, calls=calls)
-        found = numbers_of(CheckedReplay(TraceSession(asked, index_trace(asked)), replay))
+        found = numbers_of(ReplayEvidence(TraceSession(asked, index_trace(asked)), replay))
         assert found["probes.recall"].value == right
         unanswered = replace(asked, steps=TRACE.steps[: at + 1])  # nobody is asked behind it
-        found = numbers_of(CheckedReplay(TraceSession(unanswered, index_trace(unanswered)), replace(replay, calls=())))
+        found = numbers_of(ReplayEvidence(TraceSession(unanswered, index_trace(unanswered)), replace(replay, calls=())))
         assert found["probes.recall"].value is None
         broken = replace(asked, labels={"probes": [{"question": 3}]})
-        found = numbers_of(CheckedReplay(TraceSession(broken, index_trace(broken)), replay))
+        found = numbers_of(ReplayEvidence(TraceSession(broken, index_trace(broken)), replay))
         assert (found["probes.recall"].value, "question" in found["probes.recall"].reason) == (None, True)
 
 
@@ -221,7 +221,7 @@ def test_a_cache_that_was_written_for_an_hour_is_read_for_an_hour(hour_share: fl
     )
     trace = Trace(id="t", source=Source(format="native"), steps=steps)
     session = TraceSession(trace, index_trace(trace))
-    read = metrics()["cost.cached_prompt_tokens"].number(CheckedReplay(session, replay_of(session, "keep_all"))).value
+    read = metrics()["cost.cached_prompt_tokens"].number(ReplayEvidence(session, replay_of(session, "keep_all"))).value
     assert read == reads
 
 
@@ -246,7 +246,7 @@ def test_loop_metrics_equal_their_values_by_hand() -> None:
         )
         replay = Replay(strategy="s", spec="", decisions=stops)
         assert (
-            numbers_of(CheckedReplay(TraceSession(asked, index_trace(asked)), replay))["routing.loops"].value == loops
+            numbers_of(ReplayEvidence(TraceSession(asked, index_trace(asked)), replay))["routing.loops"].value == loops
         )
     for route, loops in (("again", 1.0), ("END", 0.0)):  # a consumer that replied three times
         record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
@@ -264,7 +264,7 @@ def test_selection_metrics_equal_their_values_by_hand() -> None:
         for step, names in ranked.items()
     )
     replay = Replay(strategy="s", spec="", calls=WHOLE, decisions=taken)
-    found = numbers_of(CheckedReplay(TraceSession(labelled, index_trace(labelled)), replay))
+    found = numbers_of(ReplayEvidence(TraceSession(labelled, index_trace(labelled)), replay))
     assert found["routing.selection_top1"].value == pytest.approx(1 / 3)
     assert found["routing.selection_recall_at_3"].value == pytest.approx(2 / 3)
 
@@ -283,7 +283,7 @@ def test_unapproved_scripts_equal_their_number_by_hand() -> None:
         )
     trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
     replay = Replay(strategy="s", spec="", calls=())
-    found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
+    found = numbers_of(ReplayEvidence(TraceSession(trace, index_trace(trace)), replay))
     assert found["routing.unapproved_executions"].value == 2.0
 
 
@@ -326,7 +326,7 @@ def test_a_pair_that_a_recorded_reset_breaks_is_not_counted() -> None:
         trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
         session = TraceSession(trace, index_trace(trace))
         assert [need.origin_step for need in session.index.needs[5]] == [0], "a reset keeps the system prompt"
-        assert CheckedReplay(session, replay_of(session, "recorded")).refused == [], (summary, kept)
+        assert ReplayEvidence(session, replay_of(session, "recorded")).refused == [], (summary, kept)
 
 
 def test_empty_messages_and_half_characters_are_refused() -> None:
@@ -365,7 +365,7 @@ def replay_of(session: TraceSession, strategy: str) -> Replay:
 def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
     for session in shipped(dated=True):
         trace, index, replay = session.trace, session.index, replay_of(session, strategy)
-        evidence = CheckedReplay(session, replay)
+        evidence = ReplayEvidence(session, replay)
         found = numbers_of(evidence)
         recorded = recorded_messages(trace, index.reasoning_tokens).messages
         sizes = replayed.prompt_tokens(replay, recorded, index.encoding)
@@ -395,7 +395,7 @@ def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(
         recorded = recorded_messages(session.trace, session.index.reasoning_tokens).messages
         answers = model == "deepseek-chat"  # which keeps them too
         cached = replayed.cached_tokens(replay, recorded, session.index.encoding, *rule, answers=answers)
-        found = metrics()["cost.cached_prompt_tokens"].number(CheckedReplay(session, replay))
+        found = metrics()["cost.cached_prompt_tokens"].number(ReplayEvidence(session, replay))
         assert found.value == sum(cached), session.trace.id
 
 
@@ -405,7 +405,7 @@ def test_the_clairvoyant_strategy_misses_nothing_and_costs_less(folder: str) -> 
         session = RunSession(trace, Measuring(()))
         found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant")}
         read = replace(found["clairvoyant"].replay, reads_future=False)
-        assert not CheckedReplay(session.session, read).needed.missed, trace.id
+        assert not ReplayEvidence(session.session, read).needed.missed, trace.id
         tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
         assert [len(item.needed.missed) for item in found.values()] == [0, 0], trace.id
         assert tokens == sorted(tokens, reverse=True), trace.id

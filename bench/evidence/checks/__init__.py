@@ -6,41 +6,33 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...model.scores import Check, Rule
-from ..of_replay import ReplayEvidence
 from .changed import changed
-from .findings import template_lines
 from .hidden import hidden
 from .instructed import instructed
 from .invented import invented
 from .misattributed import misattributed
 from .valid import valid
 
+if TYPE_CHECKING:
+    from ..of_replay import ReplayEvidence
+
 _RULES_OF_TEXTS: tuple[Rule, ...] = "misattributed", "invented", "hidden"
 
 
-class CheckedReplay(ReplayEvidence):
-    """The evidence of a replay with its checks."""
-
-    @cached_property
-    def wording(self) -> frozenset[str]:
-        """The template lines of the strategy's own texts; none for a strategy that reads the future."""
-        return template_lines(() if self.replay.reads_future else self.own_texts)
-
-    @cached_property
-    def checks(self) -> dict[Rule, Check]:
-        """The check of each rule that reads prompts or texts. The texts of a strategy that reads the
-        future are not checked."""
-        prompts: dict[Rule, Check] = {"valid": valid(self), "instructed": instructed(self)}
-        if self.replay.reads_future:
-            unread = Check(unchecked=len(self.own_texts))
-            return {**prompts, "changed": unread, **dict.fromkeys(_RULES_OF_TEXTS, Check())}
-        return {
-            **prompts,
-            "changed": changed(self),
-            "misattributed": misattributed(self),
-            "invented": invented(self, self.wording),
-            "hidden": hidden(self),
-        }
+def checks_of(evidence: ReplayEvidence) -> dict[Rule, Check]:
+    """The check of each rule that reads prompts or texts. The texts of a strategy that reads the
+    future are not checked."""
+    prompts: dict[Rule, Check] = {"valid": valid(evidence), "instructed": instructed(evidence)}
+    if evidence.replay.reads_future:
+        unread = Check(unchecked=len(evidence.own_texts))
+        return {**prompts, "changed": unread, **dict.fromkeys(_RULES_OF_TEXTS, Check())}
+    return {
+        **prompts,
+        "changed": changed(evidence),
+        "misattributed": misattributed(evidence),
+        "invented": invented(evidence),
+        "hidden": hidden(evidence),
+    }

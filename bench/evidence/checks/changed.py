@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...model import ToolCall, as_text, nested
 from ...model.scores import Check, Finding
 from ...text.excerpts import Excerpt
 from ...text.omissions import omission_in
-from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from ..repeated import repeated
 from ..shown import shown_of
 from .findings import check_of
 from .quoted import altered_quotes
+
+if TYPE_CHECKING:
+    from ..of_replay import ReplayEvidence
 
 
 def changed(evidence: ReplayEvidence) -> Check:

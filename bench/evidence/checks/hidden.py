@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from ...model import SystemTurn, ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
@@ -18,11 +19,13 @@ from ...text.omissions import omission_in, says_omission
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS, reports_failure
 from ..lost import gaps_between_results
-from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from ..repeated import claims_repetition
 from ..shown import own_lines, shown_of
 from .findings import check_of
+
+if TYPE_CHECKING:
+    from ..of_replay import ReplayEvidence
 
 _DIGIT, _ANY_WORD = re.compile(r"\d"), re.compile(r"\w+")
 _FIRST_WORDS = 3

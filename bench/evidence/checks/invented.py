@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in, without_offsets
@@ -12,7 +13,6 @@ from ...text.instructions import is_command, is_consent, is_order, repeats
 from ...text.notices import WORD
 from ...text.omissions import omission_in
 from ...text.wording import quoted
-from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from ..shown import own_lines
 from .findings import check_of
@@ -20,6 +20,9 @@ from .statements import states_nothing, unproven
 from .summaries import Summary
 from .summary_numbers import SummaryNumbers
 from .support import IDENTIFIER, UNSPACED, on_purpose, without
+
+if TYPE_CHECKING:
+    from ..of_replay import ReplayEvidence
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _ZONE = re.compile(r"\b(?:UTC|GMT|timezone)\b|\b\d\dZ\b", re.IGNORECASE)
@@ -34,7 +37,7 @@ _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 
 
-def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
+def invented(evidence: ReplayEvidence) -> Check:
     """The check of own texts with something that no earlier message has, over all own texts with
     new words.
 
@@ -48,7 +51,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
-    says = evidence.replay.says
+    says, wording = evidence.replay.says, evidence.wording
     findings: list[Finding] = []
     checked = summaries = 0
     for own in evidence.own_texts:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from ...model.scores import Check, Finding
-from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .findings import check_of
+
+if TYPE_CHECKING:
+    from ..of_replay import ReplayEvidence
 
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t|]*(?:[,;](?!\s)|[\t|])){3}")
 """Matches JSON, or a row of a table: three cells with only separators between."""

@@ -7,17 +7,20 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
-from ..of_replay import ReplayEvidence
 from ..own_text import OwnText
 from ..row_counts import NEAR, counts_of, line_counts
 
 _NUMBER = re.compile(
     r"(?<![\w.@])(?:(?<!\d,)\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?"
 )
+
+if TYPE_CHECKING:
+    from ..of_replay import ReplayEvidence
 _FEWEST_DIGITS = 2
 _MOST_TERMS = 500
 
