@@ -26,6 +26,7 @@ from .prices import (
     honest_ratios,
     preference,
     prices_of,
+    unpriced_in_words,
 )
 from .rules import Rates, finite, merit, results_of, slots_in_spec, unchecked_words, verdict_of
 from .sentence import with_sentence
@@ -102,12 +103,13 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     runs = Runs(compared.runs)
     tried = sorted({*compared.strategies} - {TODAY})
     basis = basis_of(runs)
-    prices = {field: prices_of(runs, tried, metric) for field, metric in METRICS[basis].items()}
+    prices = {field: prices_of(runs, tried, names) for field, names in METRICS[basis].items()}
     advice = Advice(
         advised=None,
         sentence="",
         answers=answers_of(compared.specs.get(name, "") for name in tried),
         basis=basis,
+        unpriced=unpriced_in_words(runs) if basis == "tokens" else "",
         tasks=len(runs.tasks),
         runs=len(runs.all),
         assumed=basis != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all),

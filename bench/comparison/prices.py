@@ -9,32 +9,49 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ..model.advice import NOISE, REFUSED, TODAY, Basis, Price, Ranked
+from ..text.wording import count, counted
 from .certainty import ALPHA, Estimate, corrected_for_tries, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
-from .totals import Runs
+from .totals import Runs, value_of
 
-METRICS: Mapping[Basis, Mapping[str, str]] = {
-    "cached": {"cached": "cost.usd", "uncached": "cost.usd_uncached"},
-    "tokens": {"cached": "cost.prompt_tokens"},
+METRICS: Mapping[Basis, Mapping[str, Sequence[str]]] = {
+    "cached": {"cached": ["cost.usd"], "uncached": ["cost.usd_uncached"]},
+    "tokens": {"cached": ["cost.prompt_tokens", "cost.strategy_call_tokens"]},
 }
-"""For each basis the metric of each price of `Ranked`. The `uncached` price never decides."""
+"""For each basis the metrics whose sum is a price of `Ranked`. The `uncached` price never
+decides."""
 
 
 def basis_of(runs: Runs) -> Basis:
-    """Dollars, if all of today's runs have a price; else tokens."""
+    """Dollars, if all of today's runs have a price; else tokens, for all runs."""
     todays = runs.by_task(TODAY, METRICS["cached"]["cached"])
     return "cached" if math.fsum(todays or ()) > 0 else "tokens"
 
 
-def prices_of(runs: Runs, names: Sequence[str], metric: str) -> dict[str, Price]:
+def unpriced_in_words(runs: Runs) -> str:
+    """For how many of today's runs no price is known, and why not for the first; "" for none, and
+    for all."""
+    (metric,) = METRICS["cached"]["cached"]
+    numbers = [(run, runs.number(run, TODAY, metric)) for run in runs.all]
+    unpriced = [(run, it.reason) for run, it in numbers if it and value_of(it) is None]
+    if not 0 < len(unpriced) < len(runs.all):
+        return ""
+    run, reason = unpriced[0]
+    why = reason if run.facts.model else "no model is named: `--model` sets one"
+    return (
+        f"no price is known for {count(len(unpriced))} of {counted(len(runs.all), 'run')} ({why})"
+    )
+
+
+def prices_of(runs: Runs, names: Sequence[str], metrics: Sequence[str]) -> dict[str, Price]:
     """The price of each strategy and of today's, with p-values corrected over all that were tried.
 
     Strategies that cost the same on every task count as one try, and those that cost what today's
     does as none: they cannot save by chance. A strategy that raised, or whose runs have no prices,
     is left out.
     """
-    unit: Literal["usd", "tokens"] = "usd" if "usd" in metric else "tokens"
-    by_name = ((name, runs.by_task(name, metric)) for name in (TODAY, *names))
+    unit: Literal["usd", "tokens"] = "usd" if "usd" in metrics[0] else "tokens"
+    by_name = ((name, runs.by_task(name, metrics)) for name in (TODAY, *names))
     costs = {name: by_task for name, by_task in by_name if by_task is not None}
     prices = {
         name: Price(unit=unit, per_run=math.fsum(by_task) / max(1, len(runs.all)))
@@ -78,9 +95,9 @@ def honest_ratios(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> dict[st
     others = (item for item in ranked if item.strategy != TODAY and not item.marks)
     usable = sorted((item for item in others if item.verdict not in REFUSED), key=preference)
     ratios: dict[str, float] = {}
-    for field, metric in METRICS[basis].items():
-        costs = [runs.by_task(item.strategy, metric) for item in usable]
-        today = runs.by_task(TODAY, metric) or ()
+    for field, metrics in METRICS[basis].items():
+        costs = [runs.by_task(item.strategy, metrics) for item in usable]
+        today = runs.by_task(TODAY, metrics) or ()
         ratio = leave_one_out([by_task for by_task in costs if by_task is not None], today)
         if ratio is not None:
             ratios[field] = ratio

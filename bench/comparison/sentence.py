@@ -47,6 +47,7 @@ def with_sentence(advice: Advice, asks: str) -> Advice:
     losses = _losses(subject, advice) if subject else ""
     short = " ".join(filter(None, [answer, first, losses]))
     rest = [_certainty(subject, advice), _elsewhere(subject, advice)] if subject else []
+    rest += [f"Tokens are compared, as {advice.unpriced}."] if advice.unpriced else []
     return replace(
         advice,
         sentence=" ".join(filter(None, [short, *rest])),
@@ -79,8 +80,10 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
 
 def _condition(item: Ranked, advice: Advice) -> str:
     """Where a strategy is known to save: without prices, one that changes earlier messages saves
-    only where prompts are not cached. "" for other strategies."""
-    is_fine = advice.basis == "tokens" and item.verdict not in REFUSED
+    only where prompts are not cached. "" for other strategies, and if none has to save."""
+    today = advice.item(TODAY)
+    must_save = today is not None and today.verdict != "invalid"
+    is_fine = must_save and advice.basis == "tokens" and item.verdict not in REFUSED
     return _NOT_CACHED if is_fine and "compactor" in slots_in_spec(item.spec) else ""
 
 

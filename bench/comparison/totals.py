@@ -55,10 +55,13 @@ class Runs:
                 why = "gave something else when it was replayed again"
                 yield Finding(score.unstable_at, why, run=run.id), True
 
-    def by_task(self, strategy: str, metric: str) -> list[float] | None:
-        """The total of each task, in order; None if a run has no finite value."""
-        tasks = [self._values(task, strategy, metric) for task in self.tasks]
-        if sum(map(len, tasks)) < len(self.all):
+    def by_task(self, strategy: str, metrics: Sequence[str]) -> list[float] | None:
+        """The sum of some metrics for each task, in order; None if a run has no finite value."""
+        tasks = [
+            [value for metric in metrics for value in self._values(task, strategy, metric)]
+            for task in self.tasks
+        ]
+        if sum(map(len, tasks)) < len(metrics) * len(self.all):
             return None
         return [math.fsum(values) for values in tasks]
 

@@ -33,7 +33,7 @@ Answers = Literal["savings", "stored", "judged", "routed"]
 
 
 Basis = Literal["cached", "tokens"]
-"""The price that decides: dollars with the provider's cache, or tokens if nothing is priced."""
+"""The price that decides: dollars with the provider's cache, or tokens if not all runs have prices."""
 
 
 class RuleResult(Value, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
 class Price(Value, frozen=True, kw_only=True):
     """The price of a run under a strategy, and its ratio to today's (0.8: a fifth less).
 
-    `unit` is usd, or tokens if nothing is priced. `high` is the upper end of the one-sided 97.5 %
+    `unit` is usd, or tokens, those of a strategy's own calls included. `high` is the upper end of the one-sided 97.5 %
     interval of the ratio (None for too few tasks); the saving is certain if it is below 1 after
     Holm's correction over all settings.
     """
@@ -98,7 +98,7 @@ NOISE = 0.001
 class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
-    `cached` is the price with the provider's cache, or in tokens if nothing is priced. `condition`
+    `cached` is the price with the provider's cache, or in tokens if not all runs have prices. `condition`
     says where alone it is known to save, `unchecked_text` what could not be checked first, and why;
     `""` for everywhere, and if all was checked. In `handle_turns` turns something that was used
     would have to be fetched by its handle.
@@ -143,7 +143,8 @@ class Advice(Value, frozen=True, kw_only=True):
 
     `advised` is the strategy to ship (None: keep what runs today). `answers` is the question:
     "savings", or "judged", "stored" or "routed" if the strategies fill only evaluators, stores or
-    routers; `basis` is the price that decides.
+    routers; `basis` is the price that decides, `unpriced` says why it is tokens if some runs have a
+    price and some have none.
     `assumed` is True if the shares of the provider's cache are not recorded.
 
     `sentence` is the first line of every output unless a gate failed, `short` its beginning, without
@@ -156,6 +157,7 @@ class Advice(Value, frozen=True, kw_only=True):
     short: str = ""
     answers: Answers = "savings"
     basis: Basis
+    unpriced: str = ""
     assumed: bool = False
     tasks: int
     runs: int

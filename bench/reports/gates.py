@@ -25,7 +25,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     first = reading.failed_gates[0]
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
     words, saved = f"{sentence_case(gate_in_words(reading, first))}.", ""
-    price = METRICS[reading.advice.basis]["cached"]
+    price = METRICS[reading.advice.basis]["cached"][0]
     move = reading.move(first.strategy, price)
     is_lost = first.outcome == "fail" and first.rule.metric != price
     if is_lost and move is not None and move.better:

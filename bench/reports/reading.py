@@ -99,7 +99,7 @@ class Reading:
 
     @property
     def counts_tokens(self) -> bool:
-        """True if nothing is priced, so that tokens are compared."""
+        """True if tokens are compared, since not all runs have prices."""
         return self.advice.basis == "tokens"
 
     @property

@@ -26,10 +26,11 @@ INFOS = {
 
 
 def score(strategy: str, usd: float | None = None, **more: Any) -> Score:
-    """A score: price, `missed`, `far`, `numbers`, `checks` (over clean ones), and fields of Score."""
+    """A score: price, `missed`, `far`, `own` tokens, `numbers`, `checks` (over clean ones), and fields of Score."""
     numbers = {
         "needed.missed_turn_rate": Number(more.pop("missed", 0.0), 10),
         "needed.recall.far": Number(more.pop("far", 1.0), 10),
+        "cost.strategy_call_tokens": Number(more.pop("own", 0.0)),
     }
     if usd is not None:
         numbers |= {"cost.usd": Number(usd), "cost.usd_uncached": Number(more.pop("uncached", usd))}

@@ -237,12 +237,19 @@ def test_a_valid_strategy_is_advised_without_a_saving_if_the_one_in_use_is_inval
     assert (advice.advised, advice.sentence[-29:]) == ("mine", "What runs today is not valid.")
 
 
-def test_without_prices_strategies_are_compared_by_tokens() -> None:
-    tokens = [{"cost.prompt_tokens": Number(cost)} for cost in TODAY]
-    less = [{"cost.prompt_tokens": Number(cost * 0.7)} for cost in TODAY]
-    runs = [run(f"r{at}", [score("recorded", numbers=tokens[at]), score("mine", numbers=less[at])]) for at in range(8)]
-    advice = advice_for(runs)
+@pytest.mark.parametrize("priced", [0, 7])
+def test_without_all_prices_strategies_are_compared_by_tokens(priced: int) -> None:
+    def numbers(at: int, tokens: float) -> dict[str, Number]:
+        price = Number(1.0) if at < priced else Number(None, reason="no price is listed for the model")
+        return {"cost.prompt_tokens": Number(tokens), "cost.usd": price}
+
+    mine = [score("mine", numbers=numbers(at, cost * 0.7), own=cost * 0.1) for at, cost in enumerate(TODAY)]
+    today = [score("recorded", numbers=numbers(at, cost)) for at, cost in enumerate(TODAY)]
+    advice = advice_for([run(f"r{at}", both) for at, both in enumerate(zip(today, mine, strict=True))])
     assert (advice.basis, advice.advised, ranked(advice, "mine").uncached) == ("tokens", "mine", None)
+    assert "it uses 20% fewer tokens" in advice.sentence
+    why = " Tokens are compared, as no price is known for 1 of 8 runs (no model is named: `--model` sets one)."
+    assert advice.sentence.endswith(why) == (priced > 0)
 
 
 @pytest.mark.parametrize(("shares", "advised"), [((0.70, 0.705), "safe"), ((0.70, 0.72), "bold")])
