@@ -13,7 +13,7 @@ from ..model.advice import TODAY, Advice, Answers, Mark, Price, Ranked, Verdict
 from ..model.base import grouped
 from ..model.compared import Compared
 from ..text.wording import listed
-from .against import Against, moves
+from .against import Against, moves, not_compared
 from .baseline import ScoreFile, score_file_of
 from .certainty import EQUAL
 from .gains import with_gains
@@ -88,6 +88,11 @@ def with_decision(
     shared = {run.id for run in against.now.all}
     new_runs = [run.id for run in against.all.all if run.id not in shared] if base else []
     notes = ["new since the baseline: " + listed(new_runs, 3)] if new_runs else []
+    notes += [
+        f"not compared with the baseline: {listed(names, 3)} ({why})"
+        for why, names in not_compared(against).items()
+        if not any(why in gate.reason for gate in gates)
+    ]
     compared = replace(compared, gates=gates, moves=moves(against), new_runs=len(new_runs))
     compared = replace(compared, notes=(*compared.notes, *notes))
     return advised(compared, rates=rates, portfolio=portfolio)

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
+from ..model.base import grouped
 from ..model.compared import Compared, Move
 from ..model.metric import MetricInfo
 from .baseline import ScoreFile, stale
@@ -44,6 +45,17 @@ class Against:
             if before is not None and after is not None and before != after:
                 gains.append((sign * (after - before), run.id))
         return sorted(gains)
+
+
+def not_compared(against: Against) -> dict[str, list[str]]:
+    """The names of the numbers that other things than strategies changed, such as a model's prices,
+    by the reason."""
+    now, base = against.compared, against.base
+    if base is None:
+        return {}
+    infos = now.metrics.values()
+    reasons = ((stale(now.signature, base.signature, info), info) for info in infos)
+    return grouped((why, info.label or info.name) for why, info in reasons if why)
 
 
 def moves(against: Against) -> tuple[Move, ...]:

@@ -272,13 +272,10 @@ def test_a_baseline_without_runs_decides_nothing() -> None:
 
 
 def test_a_new_price_table_makes_dollars_alone_stale() -> None:
-    later = msgspec.structs.replace(SIGNED, prices_date="2027-01-01")
-    assert (
-        judged_gates(
-            with_rules(mine_and_recorded("a"), mine_and_recorded("b"), mine_and_recorded("c"), signature=later)
-        )[0]
-        == 0
-    )
+    now = msgspec.structs.replace(GOOD, signature=msgspec.structs.replace(SIGNED, prices_date="2027-01-01"))
+    assert judged_gates(now)[0] == 0
+    why = "price tables: 2026-01-01 then, 2027-01-01 now"
+    assert with_decision(now, BASE, accepting=True).notes == (f"not compared with the baseline: cost.usd ({why})",)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
