@@ -118,7 +118,7 @@ def _obstacles(
     if name not in compared.everyone:
         yield "undecided", f"no strategy is called {name!r}", None
     for finding, unstable in against.all.failures(name):
-        yield "undecided" if unstable else "fail", f"{name}: {finding.text}", finding.run
+        yield "undecided" if unstable else "fail", finding.text, finding.run
     if base is None:
         if not is_limit:
             yield "skipped", _NO_BASELINE, None

@@ -5,26 +5,35 @@ Values and limits are stated as a gate judges them and its file has them: totals
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..comparison.prices import METRICS
 from ..comparison.wording import quantity
+from ..model.base import grouped
 from ..model.compared import Compared, GateResult
-from ..text.wording import count, counted, sentence_case
+from ..text.wording import count, counted, listed, sentence_case
 from .reading import Reading
 
 
-def name_of(reading: Reading, metric: str) -> str:
-    """The short name of a metric, to begin a line with; the baseline's where a gate has no
-    metric."""
-    return sentence_case(reading.label(metric) or "baseline")
+def judged_alike(gates: Sequence[GateResult]) -> list[list[GateResult]]:
+    """The gates in order, those together that could not be judged for the same reason."""
+    reasons = (
+        (gate.outcome, gate.reason) if gate.reason and gate.value is None else at
+        for at, gate in enumerate(gates)
+    )
+    return [*grouped(zip(reasons, gates, strict=True)).values()]
+
+
+def metrics_of(reading: Reading, gates: Iterable[GateResult]) -> str:
+    """The short names of the metrics of some gates; "baseline" where a gate has no metric."""
+    return listed([*dict.fromkeys(reading.label(it.rule.metric) or "baseline" for it in gates)], 3)
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
     """How many gates did not pass; the first of them, and what its strategy saves in return."""
-    first = reading.failed_gates[0]
+    first, *_ = alike = judged_alike(reading.failed_gates)[0]
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
-    words, saved = f"{sentence_case(gate_in_words(reading, first))}.", ""
+    words, saved = f"{sentence_case(gate_in_words(reading, alike))}.", ""
     price = METRICS[reading.advice.basis]["cached"][0]
     move = reading.move(first.strategy, price)
     is_lost = first.outcome == "fail" and first.rule.metric != price
@@ -56,10 +65,9 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
     """The gates of a comparison with one of some outcomes, in words."""
     reading = Reading(compared)
     return [
-        f"{gate.outcome}: {gate_in_words(reading, gate)}"
+        f"{outcome}: {gate_in_words(reading, gates)}"
         for outcome in outcomes
-        for gate in compared.gates
-        if gate.outcome == outcome
+        for gates in judged_alike([gate for gate in compared.gates if gate.outcome == outcome])
     ]
 
 
@@ -79,12 +87,14 @@ def not_accepted(compared: Compared) -> str:
     return f"Not accepted yet: {reasons} (an error with --require-baseline)." if reasons else ""
 
 
-def gate_in_words(reading: Reading, gate: GateResult) -> str:
-    """The outcome of a gate as a clause: its values, their basis, the limit, the worst run."""
-    metric = gate.rule.metric
+def gate_in_words(reading: Reading, gates: Sequence[GateResult]) -> str:
+    """The outcome of a gate as a clause: its values, their basis, the limit, the worst run; or of
+    several that could not be judged for the same reason."""
+    gate, metric = gates[0], gates[0].rule.metric
     if not metric:
         return gate.reason
-    about = f"`{gate.strategy}`: {reading.label(metric)}"
+    names = listed([*dict.fromkeys(f"`{it.strategy}`" for it in gates)], 3)
+    about = f"{names}: {metrics_of(reading, gates)}"
     if of_baseline(reading, gate):
         about += " (gate of the baseline)"
     if gate.value is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...comparison.gate_rules import has_limit, is_beyond_limit
 from ...comparison.wording import bases, difference, quantity
 from ...model.compared import GateResult
-from ...text.wording import count, counted, listed
+from ...text.wording import count, counted, listed, sentence_case
 from ..blocks import (
     Block,
     Cell,
@@ -28,8 +28,9 @@ from ..blocks import (
 from ..gates import (
     damaged_in_words,
     failed_sentence,
+    judged_alike,
     limit_of_gate,
-    name_of,
+    metrics_of,
     not_accepted,
     of_baseline,
     worst_run,
@@ -71,7 +72,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if compared.gates and compared.damaged:
         yield Prose((Span(f"{damaged_in_words(compared)}.", "bad", strong=True),))
     if reading.against and not compared.moves and not failed:
-        yield Prose(f"Nothing moved against `{reading.against}`.")
+        yield Prose(f"No number that is compared moved against `{reading.against}`.")
     if skipped := not_accepted(compared):
         yield Prose((Span(skipped, strong=True),))
     now, before = compared.specs, compared.specs_before
@@ -94,7 +95,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
-    rows = [_gate_row(reading, gate) for gate in gates]
+    rows = [_gate_row(reading, same) for same in judged_alike(gates)]
     is_total = any(gate.basis.startswith("total") for gate in gates)
     note = "Amounts are totals over all runs." if is_total else ""
     return table(name, heads, rows, most=_GATES, noun="gate", note=note)
@@ -108,19 +109,24 @@ def _measured_on(reading: Reading) -> str:
     return reading.measured_on(exact)
 
 
-def _gate_row(reading: Reading, gate: GateResult) -> Cells:
-    """The cells of a gate."""
-    metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
+def _gate_row(reading: Reading, gates: Sequence[GateResult]) -> Cells:
+    """The cells of a gate, or of several that could not be judged for the same reason."""
+    gate, *others = gates
+    unit = reading.unit(gate.rule.metric)
     bad = gate in reading.failed_gates
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
-    notes = [f"{key} = {json.dumps(value)}" for key, value in gate.rule.settings.items()]
+    notes = [counted(len(gates), "gate")] if others else []
+    notes += [f"{key} = {json.dumps(it)}" for key, it in gate.rule.settings.items() if not others]
     notes += ["gate of the baseline"] if of_baseline(reading, gate) else []
     notes += [worst_run(reading, gate)] if bad else []
     notes += [gate.reason.partition(" — ")[0]]
     before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
     return (
-        Cell((_SIGNS.get(gate.outcome, _FAILED), name_of(reading, metric)), metric),
-        gate.strategy or "–",
+        Cell(
+            (_SIGNS.get(gate.outcome, _FAILED), sentence_case(metrics_of(reading, gates))),
+            ", ".join(dict.fromkeys(it.rule.metric for it in gates)),
+        ),
+        listed([*dict.fromkeys(it.strategy or "–" for it in gates)], 3),
         before,
         Cell(now, moved, "bad" if bad else ""),
         Cell(limit_of_gate(reading, gate), "; ".join(filter(None, notes))),
@@ -145,7 +151,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
         about = f"{move.metric} with {move.strategy}"
         moved = difference(move.before, move.after, unit) or "–"
         row = (
-            Cell(name_of(reading, move.metric), about),
+            Cell(sentence_case(reading.label(move.metric)), about),
             reading.stated(move.before, move.metric, shared),
             reading.stated(move.after, move.metric, shared),
             (Span(moved, _tone(move.better), strong=True),),
