@@ -98,7 +98,7 @@ class Future:
         >>> Future(trace, TraceIndex(encoding=""), TraceContents(trace)).record_lines(4, ("125", "300"))
         ['{"id":"W1","mm":"125"}', '{"id":"W2","mm":"300"}']
         """
-        table = self._contents.table(step)
+        table = self._contents.results[step].table
         by_record = grouped(
             (item.record, item) for item in (table.fields_with(fact)[0] for fact in facts)
         )

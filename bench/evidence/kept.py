@@ -92,5 +92,5 @@ def _altered(
         stored, text = outcome.stored, result.text
         if stored is not result.value and as_text(stored) != as_text(result.value):
             as_stored = "" if stored is None else as_text(stored)
-            text = evidence.messages.contents.in_place(as_stored, result.index)
+            text = evidence.messages.contents.results[result.index].normalized(as_stored)
         yield result, None, text

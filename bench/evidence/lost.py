@@ -31,7 +31,7 @@ def silent_results(evidence: ReplayEvidence) -> set[int]:
         step
         for step, call in lost
         if not any(
-            evidence.session.says_omission(step, text)
+            evidence.session.contents.results[step].says_omission(text)
             for text in _texts_about(evidence, step, call or 0)
         )
     }

@@ -13,7 +13,6 @@ from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat
-from ..text.kept_fields import KeptFields
 from ..text.notices import without_notices
 from ..text.text_records import TextReading
 from ..text.texts import Texts
@@ -164,22 +163,25 @@ class TraceMessages:
     @memo
     def _keeps_as(self, step: int, number: int, fact: int) -> bool:
         """True if a message has a fact in the way of a step's result: as a field or in prose."""
-        table, wanted = self.contents.table(step), self.index.facts[fact]
-        if not table.key_of(wanted):
+        result, wanted = self.contents.results[step], self.index.facts[fact]
+        if not result.table.key_of(wanted):
             return self.index.full[step] in self.index.holders[fact]
-        texts, full = self.texts_of(number), self.contents.results[step].text
-        fields = self._kept_fields(step)
-        return any(text == full or fields.keeps(self.reading(text), wanted) for text in texts)
+        return any(
+            text == result.text or result.field_search.keeps(self.reading(text), wanted)
+            for text in self.texts_of(number)
+        )
 
     @memo
     def fields_in(self, step: int, text: str) -> frozenset[int]:
         """The numbers of the fields of a step's result that a text keeps; the result's own text
         keeps all.
         """
-        if text == self.contents.results[step].text:
-            return frozenset(range(len(self.contents.fields(step).fields)))
-        kept, rows = self._kept_fields(step), self.contents.fields(step).keyless_rows.read(text)
-        return kept.kept_in(self.reading(text)) | (rows.fields if rows else frozenset())
+        result = self.contents.results[step]
+        if text == result.text:
+            return frozenset(range(len(result.columns.fields)))
+        rows = result.columns.keyless_rows.read(text)
+        kept = result.field_search.kept_in(self.reading(text))
+        return kept | (rows.fields if rows else frozenset())
 
     @memo
     def fields_of(self, number: int, step: int) -> frozenset[int]:
@@ -200,10 +202,6 @@ class TraceMessages:
         seen, full = self.index.seen, self.index.full
         steps = (step for step in self.contents.field_counts if seen[step] != full[step])
         return {step: self._fields_said(seen[step], step) for step in steps}
-
-    @memo
-    def _kept_fields(self, step: int) -> KeptFields:
-        return KeptFields(self.contents.fields(step))
 
     @memo
     def reading(self, text: str) -> TextReading:

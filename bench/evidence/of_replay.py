@@ -162,8 +162,8 @@ class ReplayEvidence:
         """The results with a later prompt in their thread, each with the calls of the first and of
         the last such prompt.
         """
-        results = self.messages.contents.results.values()
-        calls = ((result, self.call_after(result)) for result in results)
+        contents = self.messages.contents.results.values()
+        calls = ((it.result, self.call_after(it.result)) for it in contents)
         return [
             (result, call, self.last_calls[result.thread])
             for result, call in calls

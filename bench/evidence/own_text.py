@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..model import ToolResult, as_text, compact_json
+from ..model import as_text, compact_json
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Excerpt, Gap, common_length
@@ -18,6 +18,7 @@ from ..text.omissions import omission_in
 from ..text.result_lines import LinesShown, ResultLines
 from ..text.speakers import speaker_of
 from ..text.value_diff import scalars_of
+from .result_contents import ResultContents
 
 if TYPE_CHECKING:
     from .session import TraceSession
@@ -100,20 +101,24 @@ class RewrittenResult(OwnText):
     """A message of the strategy that shows a result."""
 
     def __init__(
-        self, session: TraceSession, number: int, handles: tuple[str, ...], result: ToolResult
+        self,
+        session: TraceSession,
+        number: int,
+        handles: tuple[str, ...],
+        contents: ResultContents,
     ) -> None:
         super().__init__(session, number, handles)
-        self.result = result
+        self.contents, self.result = contents, contents.result
 
-    @cached_property
+    @property
     def table(self) -> FieldTable:
         """The fields of the result."""
-        return self.session.contents.table(self.result.index)
+        return self.contents.table
 
-    @cached_property
+    @property
     def columns(self) -> FieldTable:
         """The fields of the result, or the cells of its tables where it is text."""
-        return self.session.contents.fields(self.result.index)
+        return self.contents.columns
 
     @cached_property
     def brief(self) -> str:
@@ -128,10 +133,14 @@ class RewrittenResult(OwnText):
         return compact_json(text[:_LONG_CHARS]) if is_part else string[0]
 
     @property
+    def kept_fields(self) -> frozenset[int]:
+        """The fields of the result, by their places, that the message has."""
+        return self.session.messages.fields_of(self.number, self.result.index)
+
+    @property
     def is_encoded(self) -> bool:
         """True if a reader has to undo an encoding first."""
-        contents = self.session.messages.contents
-        return contents.decoded(self.message.text, self.result.index)[1]
+        return self.contents.decoded(self.message.text)[1]
 
     @cached_property
     def shows_all(self) -> bool:
@@ -147,19 +156,18 @@ class RewrittenResult(OwnText):
     @property
     def says_omission(self) -> bool:
         """True if it says that something was left out."""
-        return self.session.says_omission(self.result.index, self.text)
+        return self.contents.says_omission(self.text)
 
     @property
     def failed(self) -> bool:
         """True if the result failed."""
-        return self.session.failed(self.result)
+        return self.contents.failed
 
     @cached_property
     def gaps(self) -> list[Gap] | None:
         """The gaps of a text that shows only parts of its result, perhaps as plain lines, and notices
         between them; None for any other."""
-        contents = self.session.messages.contents
-        gaps = contents.excerpt(self.text, self.result.index).gaps(self._admits)
+        gaps = self.contents.excerpt(self.text).gaps(self._admits)
         if gaps is None and self.table.fields and (full := self._in_notation()):
             return Excerpt(self.text, full).gaps(self._admits)
         return gaps
@@ -176,11 +184,11 @@ class RewrittenResult(OwnText):
     @cached_property
     def lines_shown(self) -> LinesShown:
         """What its lines, or those of the texts in its JSON, show of a text result."""
-        result = self.session.result_lines(self.result.index)
+        lines = self.contents.lines
         try:
-            return result.compare(_lines_in(parse_json(self.text), result, self.result.as_script))
+            return lines.compare(_lines_in(parse_json(self.text), lines, self.result.as_script))
         except NothingParsed:
-            return result.compare(self.text.split("\n"))
+            return lines.compare(self.text.split("\n"))
 
     @property
     def missing(self) -> list[str]:
@@ -209,8 +217,7 @@ class RewrittenResult(OwnText):
         """The words of its gaps, else its text without the result in it."""
         if self.gaps is not None:
             return "\n".join(gap.words for gap in self.gaps)
-        contents = self.session.messages.contents
-        text = contents.of(self.message)[0] if self.message.text else ""
+        text = self.session.contents.of(self.message)[0] if self.message.text else ""
         return text.replace(self.result.text, "\n") if self.result.text else text
 
     @property

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
 from ..model import grouped, memo
 from ..text.common_words import COMMON_WORDS
 from ..text.field_list import Numbers, listed, numbers_by_text
-from ..text.field_table import FieldTable
 from ..text.numbers import number_value
 from ..text.places import occurs
 from .contents import Once, kept_between_runs, made_now
+from .result_contents import ResultContents
 
 _FEWEST_CHARS = 3
 _MOST_OF_RESULT = 1 << 32
@@ -38,29 +38,29 @@ class Contradiction(NamedTuple):
 
 
 class RecordValues:
-    """The records of all structured results of a trace, read on demand. `table` returns the fields
-    of a step's result; `once` caches the identities between runs.
+    """The records of the structured results of a trace, by step, read on demand. `once` caches the
+    identities between runs.
 
+    >>> from bench.model import ToolResult
     >>> orders = [{"id": "W12", "status": "pending", "price": 20.5}, {"id": "W13", "status": "delivered", "price": 31.25}]
-    >>> records = RecordValues([0], [FieldTable(orders)].__getitem__)
+    >>> result = ToolResult(index=0, call_id="c", function="f", data=orders)
+    >>> records = RecordValues({0: ResultContents(result)})
     >>> [records.contradictions(text) for text in ("W12 is pending and W13 is delivered.", "W12 costs $20.50.")]
     [(), ()]
     >>> [(item.stated, item.own) for item in records.contradictions("W12 is delivered. W13 was sold for 20.50.")]
     [('delivered', 'pending'), ('20.5', '31.25')]
     """
 
-    def __init__(
-        self, steps: Iterable[int], table: Callable[[int], FieldTable], once: Once = made_now
-    ) -> None:
-        self._steps, self._table, self.once = steps, table, once
+    def __init__(self, results: Mapping[int, ResultContents], once: Once = made_now) -> None:
+        self._results, self.once = results, once
 
     @kept_between_runs
     def by_identity(self) -> Numbers:
         """The numbers of the records by each identity; a number has the step of its result in it."""
         return numbers_by_text(
             (identity, step * _MOST_OF_RESULT + number)
-            for step in self._steps
-            for identity, numbers in self._table(step).records_of_identity.items()
+            for step, result in self._results.items()
+            for identity, numbers in result.table.records_of_identity.items()
             if _identifies(identity)
             for number in listed(numbers)
         )
@@ -72,7 +72,7 @@ class RecordValues:
     def _find_values(self, number: int) -> dict[str, set[str]]:
         """The values of a record by key in small letters, without its identities."""
         step, record = divmod(number, _MOST_OF_RESULT)
-        table = self._table(step)
+        table = self._results[step].table
         identity = set(filter(_identifies, table.identity(record)))
         values: dict[str, set[str]] = {}
         for key, text in table.pairs(record):

@@ -8,14 +8,10 @@ from itertools import chain
 
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
-from ..text.decode import letters_of
 from ..text.facts import flat
-from ..text.notices import WORD
 from ..text.omissions import says_omission
-from ..text.result_lines import ResultLines
-from .calls import Repeat, call_of, repeats_of
+from .calls import Repeat, repeats_of
 from .contents import TraceContents
-from .failures import failed
 from .mentions import Mentions
 from .messages import TraceMessages
 from .missing import InstructionReader, instructions_of
@@ -23,7 +19,6 @@ from .own_text import OwnText, RewrittenResult
 from .pairs import PromptRules
 from .prices import Pricing
 from .records import RecordValues
-from .row_counts import counts_of, row_counts
 
 Lacking = Callable[[], Iterable[tuple[int, int]]]
 
@@ -79,7 +74,7 @@ class TraceSession:
     @cached_property
     def records(self) -> RecordValues:
         """The records of its structured results."""
-        return RecordValues(self.contents.results, self.contents.table, self.contents.once)
+        return RecordValues(self.contents.results, self.contents.once)
 
     @cached_property
     def instructions(self) -> InstructionReader:
@@ -90,7 +85,7 @@ class TraceSession:
     @cached_property
     def functions(self) -> frozenset[str]:
         """The words of the names of the functions whose results it has."""
-        names = (result.function for result in self.contents.results.values())
+        names = (result.function for result in self.trace.results)
         return frozenset(word for name in {*names} for word in flat(name).split())
 
     @memo
@@ -114,62 +109,15 @@ class TraceSession:
         return grouped((" ".join(result.text.split()), result) for result in self.trace.results)
 
     @memo
-    def result_lines(self, step: int) -> ResultLines:
-        """The lines of a text result; for a structured one the lines of its long values and its
-        comments."""
-        table = self.contents.table(step)
-        comments = (f"# {words}" for words in self.contents.comments(step))
-        texts = (
-            [*table.fields.prose, *comments] if table.fields else [self.contents.results[step].text]
-        )
-        return ResultLines("\n\n".join(texts))
-
-    @memo
-    def row_counts(self, step: int) -> frozenset[int]:
-        """The numbers of rows and lines of a result."""
-        result = self.contents.results[step]
-        return row_counts(result.text, result.data, self.contents.tables(step).tables)
-
-    @memo
-    def counts(self, step: int) -> frozenset[int]:
-        """The numbers that a text may give for the size of a result."""
-        counts = self.row_counts(step) | counts_of(self.contents.results[step].text)
-        return counts.union(count - 1 for count in counts)
-
-    @memo
-    def letters(self, step: int) -> str:
-        """The letters and digits of a result."""
-        return letters_of(self.contents.results[step].text)
-
-    @memo
-    def call_words(self, step: int) -> frozenset[str]:
-        """The words of the call that a result answers."""
-        return frozenset(WORD.findall(call_of(self.contents.results[step]).casefold()))
-
-    @memo
     def names_omission(self, text: str) -> bool:
         """False for a text that says of no result that something was left out."""
         return bool(says_omission(text, ""))
 
-    @memo
-    def says_omission(self, step: int, text: str) -> bool:
-        """True if a text that shows the result of a step says that something was left out."""
-        return bool(says_omission(text, self.contents.results[step].text))
-
-    def failed(self, result: ToolResult) -> bool:
-        """True if a result failed."""
-        return result.index in self._failed
-
-    @cached_property
-    def _failed(self) -> frozenset[int]:
-        """The steps of the results that failed."""
-        return frozenset(step for step, r in self.contents.results.items() if failed(r))
-
     @cached_property
     def succeeded(self) -> dict[str, list[int]]:
         """The steps of the results of each thread that did not fail, in order."""
-        results = self.contents.results.values()
-        return grouped((item.thread, item.index) for item in results if not self.failed(item))
+        results = (it.result for it in self.contents.results.values() if not it.failed)
+        return grouped((result.thread, result.index) for result in results)
 
     @cached_property
     def repeats(self) -> list[Repeat]:

@@ -136,7 +136,7 @@ class _Comparison:
 
     def read_lines(self, rest: Sequence[str]) -> None:
         """Compare some lines of the text, the others being those of the result."""
-        lines = self._own.session.result_lines(self._own.result.index)
+        lines = self._own.contents.lines
         if self._table.fields and rest:
             rest = [*self._outside_records(rest)]
         for at, line in enumerate(rest):
@@ -164,9 +164,9 @@ class _Comparison:
 
     def _outside_records(self, lines: Sequence[str]) -> Iterator[str]:
         """Compare the records in some lines; yield the words outside of them."""
-        own, step, text = self._own, self._own.result.index, "\n".join(lines)
+        own, text = self._own, "\n".join(lines)
         with suppress(NothingParsed):
-            shown, value = parse_data(text), self._messages.contents.value(step)
+            shown, value = parse_data(text), own.contents.value
             changes = differences(decode_strings(shown), decode_strings(value))
             if value is not None and changes is not None:
                 self.changed += [Finding(own.step, now, was) for now, was in changes]

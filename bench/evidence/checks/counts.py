@@ -26,8 +26,8 @@ class Counts:
     def __init__(self, own: RewrittenResult) -> None:
         self._own: RewrittenResult = weakref.proxy(own)  # which keeps these counts
         self._full, self._text = own.result.text, own.message.text
-        self._row_counts = own.session.row_counts(own.result.index)
-        self._total = own.session.counts(own.result.index)
+        self._row_counts = own.contents.row_counts
+        self._total = own.contents.counts
 
     @cached_property
     def _records_shown(self) -> int:
@@ -64,8 +64,7 @@ class Counts:
         own = self._own
         if not own.columns.fields:
             return set()
-        kept = own.session.messages.fields_of(own.number, own.result.index)
-        missing = len(own.columns.rows(kept)[1])
+        missing = len(own.columns.rows(own.kept_fields)[1])
         return {missing, *(count - self._records_shown for count in self._row_counts)}
 
     @cached_property

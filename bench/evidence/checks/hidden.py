@@ -59,7 +59,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied if own.failed]
     for step in evidence.picked_out:
         result = evidence.messages.contents.results.get(step)
-        if result is not None and evidence.session.failed(result):
+        if result is not None and result.failed:
             findings.append(Finding(step, "", result.text))
     failed = [own for own in evidence.rewritten if own.failed]
     rewritten = len(findings) + len(failed)
@@ -130,7 +130,7 @@ def _first_missing(own: RewrittenResult) -> str:
         silent = (gap.missing for gap in own.gaps if not gap.words.strip())
         return next((missing for missing in silent if any(map(str.isalnum, missing))), "")
     if own.table.fields:
-        comments = own.session.contents.comments(own.result.index)
+        comments = own.contents.comments
         missing_comment = next((words for words in comments if words not in own.text), "")
         return _missing_field(own) or _missing_prose(own) or missing_comment
     missing = [
@@ -140,7 +140,7 @@ def _first_missing(own: RewrittenResult) -> str:
     ]
     if not missing:
         return ""
-    tables, rest = own.session.contents.tables(own.result.index)
+    tables, rest = own.contents.tables
     outside_tables = {" ".join(line.split()) for line in rest}
     lines = (line for line in missing if not tables or line in outside_tables)
     return _missing_field(own) or next(lines, "")
@@ -150,7 +150,7 @@ def _missing_field(own: RewrittenResult) -> str:
     """The first field of a result that its text leaves out. Of equal fields one is enough, except in
     rows without keys."""
     pairs = {number: (key, text) for key, text, number in own.columns.fields.pairs()}
-    kept = own.session.messages.fields_of(own.number, own.result.index) if pairs else ()
+    kept = own.kept_fields if pairs else ()
     has_keyless_rows = own.columns.keyless_rows.read(own.text) is not None
     kept_pairs = set() if has_keyless_rows else {pairs[number] for number in kept}
     for number, (key, text) in pairs.items():
@@ -179,9 +179,9 @@ def _words_of(text: str) -> str:
 
 def _hidden_in_stores(evidence: ReplayEvidence) -> Iterator[Finding]:
     """Yield the failed results whose stored form claims a success and no failure."""
-    for result in evidence.trace.results:
-        outcome = evidence.outcomes.get(result.index)
-        if outcome is None or outcome.stored is None or not evidence.session.failed(result):
+    for step, contents in evidence.session.contents.results.items():
+        result, outcome = contents.result, evidence.outcomes.get(step)
+        if outcome is None or outcome.stored is None or not contents.failed:
             continue
         text = as_text(outcome.stored)
         if outcome.stored is result.value or not SUCCESS.search(text):

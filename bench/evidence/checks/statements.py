@@ -146,8 +146,7 @@ class Statement:
             return False
         if not all(map(own.session.mentions.name, line.names)):
             return False
-        call_words = own.session.call_words
-        content = line.content and line.content - call_words(self._result.index)
+        content = line.content and line.content - own.contents.call_words
         if not line.claims.isdisjoint(content):
             return False
         return (
@@ -177,7 +176,7 @@ class Statement:
         keys = columns.containers | (columns.names if are_columns else frozenset())
         if not {*content} <= {*WORD.findall(" ".join(keys).casefold())}:
             return False
-        sizes = sizes_of(self._own.session.contents.value(self._result.index), content)
+        sizes = sizes_of(self._own.contents.value, content)
         return all(number.text in map(str, sizes) for number in numbers)
 
     @property
@@ -196,7 +195,7 @@ class Statement:
     def _is_empty(self) -> bool:
         """True if the fields that are left out have no value."""
         own = self._own
-        kept = own.session.messages.fields_of(own.number, self._result.index)
+        kept = own.kept_fields
         fields = own.columns.fields.pairs()
         return all(kind_of(text) == "nothing" for _, text, number in fields if number not in kept)
 
@@ -215,12 +214,11 @@ class Statement:
         """The numbers of the rows, lines or parts that the text shows, and of those missing."""
         own = self._own
         if not own.gaps and own.columns.rows(())[1]:
-            kept = own.session.messages.fields_of(own.number, self._result.index)
+            kept = own.kept_fields
             shown, missing = own.columns.rows(kept)
             if shown:
                 return shown, missing
-        letters = own.session.letters(self._result.index)
-        return _parts(letters, [*map(letters_of, own.missing)])
+        return _parts(own.contents.letters, [*map(letters_of, own.missing)])
 
 
 def _parts(full: str, missing: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -1,0 +1,193 @@
+"""The contents of one tool result: its data, tables, lines and counts, each read once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+from msgspec.structs import replace
+
+from ..model import ToolResult, memo
+from ..text.data_formats import comments_of, parse_data
+from ..text.decode import NothingParsed, decode_strings, letters_of, parse_json
+from ..text.encoded import decoded_runs
+from ..text.excerpts import Excerpt
+from ..text.field_table import FieldTable
+from ..text.kept_fields import KeptFields
+from ..text.legends import written_out
+from ..text.lossless import exact_json, write_tables
+from ..text.notices import WORD, without_notices
+from ..text.omissions import says_omission
+from ..text.result_lines import ResultLines
+from ..text.same_data import by_records, data_of, is_same_data
+from ..text.tables import TextTables, tables_in
+from .calls import call_of
+from .failures import failed
+from .row_counts import counts_of, row_counts
+
+
+class ResultContents:
+    """One tool result as the evidence reads it. Its parts are read on demand, once for all strategies.
+
+    >>> contents = ResultContents(ToolResult(index=2, call_id="c", function="f", seen='[{"id": "W1"}]'))
+    >>> contents.value, len(contents.columns.fields), contents.normalized('[\\n  {"id":  "W1"}\\n]')
+    ([{'id': 'W1'}], 1, '[{"id": "W1"}]')
+    """
+
+    def __init__(self, result: ToolResult) -> None:
+        self.text = result.text
+        self.result = replace(result, full=self.text)  # so that its text is not written again
+
+    # ------------------------------------------------------------ data
+
+    @cached_property
+    def value(self) -> Any:
+        """Its data, else its text read as data; None for any other text."""
+        if isinstance(self.result.data, dict | list):
+            return self.result.data
+        with suppress(NothingParsed):
+            return parse_data(self.text)
+        return None
+
+    @cached_property
+    def table(self) -> FieldTable:
+        """Its fields, if it is data."""
+        return FieldTable(self.value)
+
+    @cached_property
+    def columns(self) -> FieldTable:
+        """Its fields, or the cells of the tables in its text."""
+        return FieldTable(self.tables.tables) if self.tables.tables else self.table
+
+    @cached_property
+    def tables(self) -> TextTables:
+        """The tables in a result that is text."""
+        if self.value is not None:
+            return TextTables([], [])
+        with suppress(NothingParsed):
+            lines = filter(str.strip, self.text.split("\n"))
+            return TextTables([[*map(parse_json, lines)]], [])
+        return tables_in(self.text)
+
+    @cached_property
+    def field_search(self) -> KeptFields:
+        """The search of other texts for its fields."""
+        return KeptFields(self.columns)
+
+    @cached_property
+    def is_indented(self) -> bool:
+        """True for data in YAML or settings, whose layout has a meaning."""
+        value = self.value
+        is_text = value is not None and value is not self.result.data
+        return is_text and self.text.lstrip()[0] not in "[{"
+
+    @cached_property
+    def _comments(self) -> list[tuple[str, str]]:
+        return comments_of(self.text) if self.is_indented else []
+
+    @cached_property
+    def comments(self) -> list[str]:
+        """The comments in its YAML or settings."""
+        return [words for words, _ in self._comments]
+
+    # ------------------------------------------------------------ lines and counts
+
+    @cached_property
+    def lines(self) -> ResultLines:
+        """Its lines; of data those of the long values and the comments."""
+        comments = (f"# {words}" for words in self.comments)
+        fields = self.table.fields
+        return ResultLines("\n\n".join([*fields.prose, *comments] if fields else [self.text]))
+
+    @cached_property
+    def row_counts(self) -> frozenset[int]:
+        """The numbers of its rows and lines."""
+        return row_counts(self.text, self.result.data, self.tables.tables)
+
+    @cached_property
+    def counts(self) -> frozenset[int]:
+        """The numbers that a text may state as its size."""
+        counts = self.row_counts | counts_of(self.text)
+        return counts.union(count - 1 for count in counts)
+
+    @cached_property
+    def letters(self) -> str:
+        """Its letters and digits."""
+        return letters_of(self.text)
+
+    @cached_property
+    def call_words(self) -> frozenset[str]:
+        """The words of the call that it answers, in small letters."""
+        return frozenset(WORD.findall(call_of(self.result).casefold()))
+
+    @cached_property
+    def failed(self) -> bool:
+        """True if it reports a failure."""
+        return failed(self.result)
+
+    # ------------------------------------------------------------ other texts that show it
+
+    @memo
+    def says_omission(self, text: str) -> bool:
+        """True if a text that shows it says that something was left out."""
+        return bool(says_omission(text, self.text))
+
+    @memo
+    def excerpt(self, text: str) -> Excerpt:
+        """A text as an excerpt of it."""
+        return Excerpt(text, self.text)
+
+    @memo
+    def decoded(self, text: str) -> tuple[str, bool]:
+        """A text that shows it, with encoded runs decoded; True if there are any."""
+        return decoded_runs(text, self.text)
+
+    @memo
+    def normalized(self, text: str) -> str:
+        """A text that shows it, decoded as far as possible; where the text has all of its data in
+        another layout, its own text stands there instead."""
+        if 2 * len(text) < len(self.text) and not without_notices(text).strip():
+            return text
+        if text in self.text and WORD.search(self.text.replace(text, "", 1)):
+            return text  # a part of it, as it is
+        if self._comments and comments_of(text) != self._comments:
+            return text
+        decoded, rest = self.decoded(text)[0], None
+        text = written_out(decoded, self.text)
+        with suppress(RecursionError):  # nested too deeply
+            rests = map(self._lines_beside_data, dict.fromkeys((decoded, text)))
+            rest = next((lines for lines in rests if lines is not None), None)
+        return text if rest is None else "\n".join([*rest, self.text])
+
+    def _lines_beside_data(self, text: str) -> list[str] | None:
+        """The lines of a text besides the data, the comments and the lines between tables of the
+        result; None if the text lacks one of these."""
+        is_json = text[:1] in ("[", "{") and text == self._as_json
+        is_written = is_json or ("@table" in text and text == self._as_csv)
+        data = None if is_written else data_of(text)
+        if not (is_written or data) or not self.columns.fields:
+            return None
+        if data is None:
+            return []
+        if not is_same_data(by_records(data.value), self._records, in_cells=data.are_tables):
+            return None
+        required = [*map(str.strip, self.comments if self.is_indented else self.tables.rest)]
+        lines = [*map(str.strip, data.rest)]
+        is_complete = [line for line in lines if line in required] == required
+        return [line for line in lines if line not in required] if is_complete else None
+
+    @cached_property
+    def _records(self) -> Any:
+        """Its data or tables as records."""
+        tables = self.tables.tables
+        return by_records(tables[0] if len(tables) == 1 else tables or self.value)
+
+    @cached_property
+    def _as_json(self) -> str:
+        return exact_json(self.value)
+
+    @cached_property
+    def _as_csv(self) -> str:
+        """Its data with tables as CSV, as the bench writes them."""
+        return write_tables(decode_strings(self.value))
