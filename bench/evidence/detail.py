@@ -33,7 +33,7 @@ def detail_of(evidence: ReplayEvidence, today: ReplayEvidence) -> ReplayDetail:
             distance=item.need.distance,
             handle=item.handle,
         )
-        for item in evidence.needed.missed
+        for item in evidence.unmet
     )
     step = _worst_step(evidence, missed)
     before, after = (_prompt_at(replay, step) for replay in (today, evidence))

@@ -15,16 +15,13 @@ from ..model.replay import Replay, StepOutcome
 from ..model.scores import Check, Rule
 from .checks import checks_of
 from .checks.findings import template_lines
-from .handles import Handles
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .lost import picked_out
 from .missing import MissingInstructions, missing_instructions
 from .own_text import OwnText, RewrittenResult
 from .pairs import Refused
-from .refetch import Fetch, fetches_of
 from .session import TraceSession
-from .shown import shown_of
-from .unmet import Needed, needed_in
+from .unmet import Fetch, Handles, Unmet, fetches_of, unmet_needs
 from .walk import Walked, members, walk, with_one_of
 
 
@@ -43,9 +40,19 @@ class ReplayEvidence:
         return walk(self.replay, self.messages, self.session.pricing)
 
     @cached_property
-    def needed(self) -> Needed:
-        """The needs of its turns, and those that its prompts do not meet."""
-        return needed_in(self.walked, self.messages, self.handles, self._keeps)
+    def needs(self) -> list[Need]:
+        """The needs of its turns, in order."""
+        return [need for call in self.walked.calls for need in self.index.needs.get(call.step, ())]
+
+    @cached_property
+    def unmet(self) -> list[Unmet]:
+        """The needs that its prompts do not meet; a handle may lead to their facts."""
+        return [*unmet_needs(self)]
+
+    @cached_property
+    def missed(self) -> list[Unmet]:
+        """The unmet needs to whose facts no handle leads."""
+        return [item for item in self.unmet if not item.handle]
 
     @cached_property
     def handles(self) -> Handles:
@@ -72,7 +79,7 @@ class ReplayEvidence:
 
     @cached_property
     def fetches(self) -> list[Fetch]:
-        """The calls that would fetch missing facts for turns."""
+        """The calls that would fetch unmet facts for turns."""
         return fetches_of(self)
 
     @cached_property
@@ -179,20 +186,12 @@ class ReplayEvidence:
 
     @cached_property
     def _read(self) -> list[OwnText]:
-        return [*map(self._own_text, self.own)]
+        return [*map(self.own_text, self.own)]
 
-    def _own_text(self, number: int) -> OwnText:
+    def own_text(self, number: int) -> OwnText:
+        """A message of the strategy, as the rules read it."""
         text = self.messages.messages[number].text
-        return self.session.own_text(number, tuple(n for n in self.handle_names if n in text))
-
-    def _keeps(self, number: int, need: Need) -> bool:
-        """True if a message of the strategy with a needed fact really keeps it, or cannot be read as
-        the result that it shows. The messages of a strategy that reads the future are not read.
-        """
-        if self.replay.reads_future or self.messages.keeps(number, need):
-            return True
-        own = self._own_text(number)
-        return isinstance(own, RewrittenResult) and not (own.is_blank or shown_of(own).is_read)
+        return self.session.own_text(number, tuple(n for n in self.handles.names if n in text))
 
     @cached_property
     def rewritten(self) -> list[RewrittenResult]:
@@ -204,12 +203,6 @@ class ReplayEvidence:
         """The empty messages in place of results with a text."""
         shown = (own for own in self._read if isinstance(own, RewrittenResult))
         return [own for own in shown if own.is_blank and own.result.text.strip()]
-
-    @cached_property
-    def handle_names(self) -> list[str]:
-        """The strategy's handles, longer ones first."""
-        names = {item.handle for item in self.replay.handles}
-        return sorted(names, key=lambda name: (-len(name), name))
 
     @cached_property
     def _calls_with_facts(self) -> dict[str, int]:

@@ -1,71 +1,163 @@
-"""The needs of the turns of a replay, and those that their prompts do not meet."""
+"""Needs that the prompts of a replay do not meet, and the calls that would fetch their facts: by a
+handle in the prompt, or by repeating an earlier call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+import re
+import statistics
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..model import grouped
+from ..model import grouped, memo
 from ..model.index import Need
-from .handles import Handles
+from ..model.replay import Replay
 from .messages import TraceMessages
-from .walk import Walked, with_one_of
+from .own_text import RewrittenResult
+from .shown import shown_of
+from .walk import with_one_of
+
+if TYPE_CHECKING:
+    from .of_replay import ReplayEvidence
 
 
-class Missed(NamedTuple):
-    """A need that a prompt did not meet, and a handle in that prompt that leads to the fact; `""`
-    without one."""
+class Handles:
+    """The handles of one replay: names in a prompt for texts that the strategy keeps outside of it."""
+
+    def __init__(self, replay: Replay, messages: TraceMessages) -> None:
+        self._messages = messages
+        self._texts = grouped((item.handle, (item.step, item.text)) for item in replay.handles)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The handles, longer ones first; `[]` without any."""
+        return sorted(self._texts, key=lambda name: (-len(name), name))
+
+    @memo
+    def handles_in(self, number: int) -> list[str]:
+        """The handles that a message has as whole words."""
+        text = self._messages.messages[number].text
+        return [
+            name
+            for name in self._texts
+            if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+        ]
+
+    def text_at(self, handle: str, step: int) -> str | None:
+        """The text behind a handle at a step; None before it was stored."""
+        texts = [text for at, text in self._texts[handle] if at <= step]
+        return texts[-1] if texts else None
+
+    def giving(self, fact: str, step: int, numbers: Iterable[int]) -> str:
+        """A handle in one of some messages whose text has a needed fact; `""` without one."""
+        for handle in (handle for number in numbers for handle in self.handles_in(number)):
+            text = self.text_at(handle, step)
+            if text is not None and fact in self._messages.contents.turn_search.in_text(text):
+                return handle
+        return ""
+
+
+class Unmet(NamedTuple):
+    """A need of a turn that its prompt does not meet, and a handle in that prompt that leads to the
+    fact; `""` without one."""
 
     step: int
     need: Need
     handle: str = ""
 
 
-class Needed(NamedTuple):
-    """The needs of all calls, and the unmet ones among them."""
-
-    needs: list[Need]
-    missed: list[Missed]
-
-    @property
-    def lost(self) -> list[Missed]:
-        """The unmet needs that no handle leads to."""
-        return [item for item in self.missed if not item.handle]
-
-    @property
-    def turns_missing(self) -> int:
-        """The number of turns with such a need."""
-        return len({item.step for item in self.lost})
-
-
-def needed_in(
-    walked: Walked,
-    messages: TraceMessages,
-    handles: Handles,
-    keeps: Callable[[int, Need], bool],
-) -> Needed:
-    """The needs of the walked calls. A need is met by a recorded message with its fact, or by one of
-    the strategy that has it and `keeps` it, by its number.
-    """
-    index, during = messages.index, walked.during
-    own = sorted(number for number in during if number >= messages.recorded)
-    saying = grouped((fact, number) for number in own for fact in messages.needed_in(number))
+def unmet_needs(evidence: ReplayEvidence) -> Iterator[Unmet]:
+    """Yield the needs that prompts do not meet, in the order of the calls. A need is met by a
+    recorded message with its fact, or by one of the strategy that keeps it."""
+    index, during, messages = evidence.index, evidence.walked.during, evidence.messages
+    saying = grouped(
+        (fact, number) for number in evidence.own for fact in messages.needed_in(number)
+    )
     said = {fact: with_one_of(numbers, during) for fact, numbers in saying.items()}
-    met: dict[int, int] = {}  # by fact the calls whose prompts have a recorded message with it
-    found = Needed([], [])
-    for at, call in enumerate(walked.calls):
+    recorded: dict[int, int] = {}  # by fact the calls whose prompts have a recorded message with it
+    for at, call in enumerate(evidence.walked.calls):
         for need in index.needs.get(call.step, ()):
-            found.needs.append(need)
-            if need.fact not in met:
-                met[need.fact] = with_one_of(index.holders[need.fact], during)
-            if met[need.fact] >> at & 1:
+            if need.fact not in recorded:
+                recorded[need.fact] = with_one_of(index.holders[need.fact], during)
+            if recorded[need.fact] >> at & 1:
                 continue
             fact = index.facts[need.fact]
             if said.get(fact, 0) >> at & 1 and any(
-                during[n] >> at & 1 and keeps(n, need) for n in saying[fact]
+                during[number] >> at & 1 and _keeps(evidence, number, need)
+                for number in saying[fact]
             ):
                 continue
-            shown = [number for number in own if during[number] >> at & 1] if handles else []
-            handle = handles.giving(fact, call.step, shown)
-            found.missed.append(Missed(call.step, need, handle))
-    return found
+            own = (number for number in evidence.own if during[number] >> at & 1)
+            handle = evidence.handles.giving(fact, call.step, own) if evidence.handles.names else ""
+            yield Unmet(call.step, need, handle)
+
+
+def _keeps(evidence: ReplayEvidence, number: int, need: Need) -> bool:
+    """True if a message of the strategy with a needed fact really keeps it, or cannot be read as the
+    result that it shows. The messages of a strategy that reads the future are not read."""
+    if evidence.replay.reads_future or evidence.messages.keeps(number, need):
+        return True
+    text = evidence.own_text(number)
+    return isinstance(text, RewrittenResult) and not (text.is_blank or shown_of(text).is_read)
+
+
+class Fetch(NamedTuple):
+    """One more call at a turn: `by_handle` if a handle in its prompt leads to the unmet facts, else a
+    repetition of the calls that gave them.
+
+    `prompt_tokens` are those of the turn's prompt and of the fetched texts. Dollars are None
+    without listed prices.
+    """
+
+    step: int
+    by_handle: bool
+    prompt_tokens: int
+    usd: float | None
+    uncached_usd: float | None
+
+
+def fetches_of(evidence: ReplayEvidence) -> list[Fetch]:
+    """The fetches of a replay, in order of their turns; at most two per turn. `[]` if all needs are
+    met.
+
+    A fetch sends the turn's prompt again, followed by the fetched texts. Its answer is as long as
+    the median answer of the trace with a call.
+    """
+    walked, index = evidence.walked, evidence.index
+    turns = (turn for turn in evidence.trace.model_turns if turn.tool_calls)
+    asking = [index.answer_tokens.get(turn.index, 0) for turn in turns]
+    answer = round(statistics.median(asking)) if asking else 0
+    fetches = []
+    by_turn = grouped(((item.step, bool(item.handle)), item) for item in evidence.unmet)
+    for (step, by_handle), unmet in by_turn.items():
+        number = evidence.call_of[step]
+        thread, call = walked.calls[number].thread, walked.priced[number]
+        sizes = (
+            _behind_handles(evidence, unmet) if by_handle else _of_results(evidence, unmet, thread)
+        )
+        new = answer + sum(sizes)
+        usd, uncached = evidence.session.pricing.again(call, new, answer)
+        fetches.append(Fetch(step, by_handle, call.prompt_tokens + new, usd, uncached))
+    return fetches
+
+
+def _behind_handles(evidence: ReplayEvidence, unmet: Iterable[Unmet]) -> Iterable[int]:
+    """The tokens of the texts behind the handles that lead to the unmet facts of a turn."""
+    texts = {item.handle: evidence.handles.text_at(item.handle, item.step) or "" for item in unmet}
+    return map(evidence.messages.count.text, texts.values())
+
+
+def _of_results(evidence: ReplayEvidence, unmet: Iterable[Unmet], thread: str) -> Iterable[int]:
+    """The tokens of untruncated results with the unmet facts of a turn: for each fact the smallest
+    one before the turn, unless one that is fetched anyway has it too."""
+    messages, sizes = evidence.messages, dict[int, int]()
+    for item in unmet:
+        choices = [
+            number
+            for result, number in messages.results_with(item.need.fact)
+            if result.thread == thread and result.index < item.step
+        ]
+        if choices and sizes.keys().isdisjoint(choices):
+            sizes[choices[0]] = messages.tokens[choices[0]]
+    return sizes.values()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..evidence.of_replay import ReplayEvidence
 from ..evidence.prices import PricedCall
-from ..evidence.refetch import Fetch
+from ..evidence.unmet import Fetch
 from ..model.scores import Number
 from . import NOTHING, example as example, metric, total
 

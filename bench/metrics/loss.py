@@ -58,8 +58,7 @@ def retrievable(evidence: ReplayEvidence) -> Number:
     >>> retrievable(example()).value
     0.0
     """
-    needed = evidence.needed
-    return share(len(needed.missed) - len(needed.lost), len(needed.needs))
+    return share(len(evidence.unmet) - len(evidence.missed), len(evidence.needs))
 
 
 @metric("loss.silent_truncation", unit="results")

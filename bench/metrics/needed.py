@@ -29,9 +29,9 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
     (0.5, None)
     """
     least = FAR_TURNS if place == ".far" else 0
-    needs = len([need for need in evidence.needed.needs if need.distance >= least])
-    lost = len([item for item in evidence.needed.lost if item.need.distance >= least])
-    return share(needs - lost, needs)
+    needs = len([need for need in evidence.needs if need.distance >= least])
+    missed = len([item for item in evidence.missed if item.need.distance >= least])
+    return share(needs - missed, needs)
 
 
 @metric("needed.missed_turns", unit="turns")
@@ -46,8 +46,7 @@ def missed_turns(evidence: ReplayEvidence) -> Number:
     >>> missed_turns(example()).value
     1.0
     """
-    missing = float(evidence.needed.turns_missing)
-    return Number(missing) if evidence.walked.calls else NOTHING
+    return Number(float(_turns(evidence))) if evidence.walked.calls else NOTHING
 
 
 @metric("needed.missed_turn_rate", unit="share", aggregate="mean over tasks")
@@ -62,7 +61,12 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     >>> missed_turn_rate(example())
     Number(value=0.5, weight=2.0, reason='')
     """
-    return share(evidence.needed.turns_missing, len(evidence.walked.calls))
+    return share(_turns(evidence), len(evidence.walked.calls))
+
+
+def _turns(evidence: ReplayEvidence) -> int:
+    """The number of turns that miss a fact."""
+    return len({item.step for item in evidence.missed})
 
 
 @metric("needed.handle_turns", unit="turns")

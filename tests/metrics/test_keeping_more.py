@@ -19,6 +19,6 @@ def test_a_strategy_that_keeps_more_never_misses_more(rule: str) -> None:
     specs = ["drop_all", *(f"m={rule}={most}" for most in (1, 2, 4, 8, 20, 80, 400, 3000)), "keep_all"]
     for trace in load([ROOT / "traces"]).traces:
         session = RunSession(trace, Measuring(()))
-        found = [session.evidence(parse_strategy(spec)).needed for spec in specs]
-        for counts in ([it.turns_missing for it in found], [len(it.lost) for it in found]):
+        found = [session.evidence(parse_strategy(spec)).missed for spec in specs]
+        for counts in ([len({it.step for it in missed}) for missed in found], [*map(len, found)]):
             assert counts == sorted(counts, reverse=True), trace.id

@@ -14,11 +14,11 @@ from numbers_gold import GOLD, of_recordings
 from reference import replayed
 
 from bench import load
-from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
 from bench.evidence.of_replay import ReplayEvidence
 from bench.evidence.pairs import PromptRules
 from bench.evidence.session import TraceSession
+from bench.evidence.unmet import Handles
 from bench.metrics import metrics, numbers_of
 from bench.model import (
     AnyStep,
@@ -376,7 +376,7 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
         for at, call in enumerate(evidence.walked.calls):
             prompts[call.thread] = [*prompts.get(call.thread, [])[: call.keep], *call.tail]
             assert evidence.in_prompt(at) == set(prompts[call.thread])
-        missed = {(item.step, item.need.fact) for item in evidence.needed.missed}
+        missed = {(item.step, item.need.fact) for item in evidence.unmet}
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):
                 fact = index.facts[need.fact]
@@ -405,9 +405,9 @@ def test_the_clairvoyant_strategy_misses_nothing_and_costs_less(folder: str) -> 
         session = RunSession(trace, Measuring(()))
         found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant")}
         read = replace(found["clairvoyant"].replay, reads_future=False)
-        assert not ReplayEvidence(session.session, read).needed.missed, trace.id
+        assert not ReplayEvidence(session.session, read).unmet, trace.id
         tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
-        assert [len(item.needed.missed) for item in found.values()] == [0, 0], trace.id
+        assert [len(item.unmet) for item in found.values()] == [0, 0], trace.id
         assert tokens == sorted(tokens, reverse=True), trace.id
 
 
