@@ -36,7 +36,7 @@ def detail_of(evidence: ReplayEvidence, today: ReplayEvidence) -> ReplayDetail:
         for item in evidence.unmet
     )
     step = _worst_step(evidence, missed)
-    before, after = (_prompt_at(replay, step) for replay in (today, evidence))
+    before, after = (_prompt_of(replay, step) for replay in (today, evidence))
     differing = [*_differing(before, after)]
     here = [fact for fact in missed if fact.turn == step]
     origins = {fact.origin_step for fact in here}
@@ -65,15 +65,10 @@ def _worst_step(evidence: ReplayEvidence, missed: Sequence[MissedFact]) -> int |
     return next((call.step for call in reversed(evidence.walked.calls)), None)
 
 
-def _prompt_at(evidence: ReplayEvidence, step: int | None) -> list[Message]:
+def _prompt_of(evidence: ReplayEvidence, step: int | None) -> list[Message]:
     """The messages of the prompt of a turn; none for a turn without a call."""
-    prompts: dict[str, list[int]] = {}
-    for call in evidence.walked.calls:
-        prompt = prompts.setdefault(call.thread, [])
-        prompt[call.keep :] = call.tail
-        if call.step == step:
-            return [evidence.messages.messages[number] for number in prompt]
-    return []
+    call = None if step is None else evidence.call_of.get(step)
+    return [] if call is None else evidence.prompt(call)
 
 
 def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[_Pair]:

@@ -9,14 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
-from ..model import Step, ToolResult, grouped, memo
+from ..model import Message, Step, ToolResult, grouped, memo
 from ..model.index import Need
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Check, Rule
 from .checks import checks_of
 from .checks.findings import template_lines
+from .dropped import picked_out
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
-from .lost import picked_out
 from .missing import MissingInstructions, missing_instructions
 from .own_text import OwnText, RewrittenResult
 from .pairs import Refused
@@ -121,9 +121,13 @@ class ReplayEvidence:
         """True if a message is in the prompt of a call."""
         return bool(self.walked.during.get(number, 0) >> call & 1)
 
-    def in_prompt(self, call: int) -> set[int]:
-        """The messages in the prompt of a call."""
-        return {number for number, calls in self.walked.during.items() if calls >> call & 1}
+    def prompt(self, call: int) -> list[Message]:
+        """The messages in the prompt of a call, in order."""
+        calls, numbers = self.walked.calls, list[int]()
+        for earlier in calls[: call + 1]:
+            if earlier.thread == calls[call].thread:
+                numbers[earlier.keep :] = earlier.tail
+        return [self.messages.messages[number] for number in numbers]
 
     def first_call(self, number: int) -> int:
         """The first call whose prompt has a message."""

@@ -4,10 +4,14 @@ truncation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+
 from ..evidence.kept import PLACES, Place
-from ..evidence.lost import lost_commands, silent_results
 from ..evidence.of_replay import ReplayEvidence
+from ..model import Message
 from ..model.scores import Number
+from ..text.places import starts_of
 from . import NOTHING, example as example, mean, metric, share, shared
 
 
@@ -74,7 +78,23 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     >>> silent_truncation(example()).value
     1.0
     """
-    return Number(float(len(silent_results(evidence)))) if evidence.prompted else NOTHING
+    kept = [of[place] for place in _PROMPTS for of in (evidence.facts_kept, evidence.fields_kept)]
+    cut = {(it.result.index, it.call or 0) for it in chain(*kept) if it.kept < it.total}
+    silent = {step for step, call in cut if not _is_noticed(evidence, step, call)}
+    return Number(float(len(silent))) if evidence.prompted else NOTHING
+
+
+_PROMPTS: tuple[Place, ...] = "shown", "end"
+"""The places that are prompts."""
+
+
+def _is_noticed(evidence: ReplayEvidence, step: int, call: int) -> bool:
+    """True if a prompt says that a part of a result was left out: a text that shows the result, or
+    where there is none a text of the strategy about no single result."""
+    about = [evidence.messages.messages[number] for number in evidence.shown_at(step, call)]
+    texts = [message.text for message in about if message.step is not None]
+    texts = texts or [it.text for it in about if evidence.session.names_omission(it.text)]
+    return any(map(evidence.session.contents.results[step].says_omission, texts))
 
 
 @metric("loss.commands_lost", unit="commands")
@@ -90,5 +110,42 @@ def commands_lost(evidence: ReplayEvidence) -> Number:
     >>> commands_lost(example()).value
     0.0
     """
-    lost = lost_commands(evidence)
-    return Number(float(sum(map(len, lost)))) if lost else NOTHING
+    lost = []
+    for thread, call in evidence.last_calls.items():
+        end = evidence.walked.calls[call].step
+        turns = (turn for turn in evidence.trace.model_turns if turn.thread == thread)
+        before = (call for turn in turns if turn.index < end for call in turn.tool_calls)
+        if commands := {call.command for call in before}:
+            lost.append(len(_missing(commands, evidence.prompt(call))))
+    return Number(float(sum(lost))) if lost else NOTHING
+
+
+def _missing(commands: set[str], prompt: Sequence[Message]) -> list[str]:
+    """The commands that no message of a prompt has."""
+    missing = commands.difference(call.command for it in prompt for call in it.tool_calls)
+    text = "\n".join(message.text for message in prompt) if missing else ""
+    return [command for command in missing if not is_complete(command, text)]
+
+
+def is_complete(command: str, text: str) -> bool:
+    """True if a text has a whole command.
+
+    >>> texts = ("ls", "run: 'ls'", "first\\n ls \\nthen", "ls -la", "$ ls -la", "find | ls", "also ls")
+    >>> [is_complete("ls", text) for text in texts]
+    [True, True, True, False, False, False, False]
+    """
+    for start in starts_of(text, command):
+        end = start + len(command)
+        line_end = text.find("\n", end)
+        before = text[text.rfind("\n", 0, start) + 1 : start].rstrip(" \t")
+        after = text[end : line_end if line_end >= 0 else len(text)].lstrip(" \t")
+        if before[-1:] in _BEFORE and after[:1] in _AFTER:
+            return True
+    return False
+
+
+_BEFORE = {"", *":$>`\"'"}
+_AFTER = {"", *"`\"'"}
+"""The characters that may be next to a whole command on its line, ignoring blanks; `""` is the
+start or end of the line.
+"""

@@ -85,6 +85,6 @@ def _prompt(evidence: ReplayEvidence, probe: AskedProbe) -> tuple[list[Any], lis
     call = None if turn is None else evidence.call_of.get(turn.index)
     if call is None:
         return [], None
-    messages = [evidence.messages.messages[number] for number in sorted(evidence.in_prompt(call))]
+    messages = evidence.prompt(call)
     about = [item.text for item in messages if item.step is not None and item.step == probe.step]
     return [*about], [text for item in messages for text in message_texts(item)]

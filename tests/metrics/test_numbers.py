@@ -375,7 +375,7 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
         prompts: dict[str, list[int]] = {}
         for at, call in enumerate(evidence.walked.calls):
             prompts[call.thread] = [*prompts.get(call.thread, [])[: call.keep], *call.tail]
-            assert evidence.in_prompt(at) == set(prompts[call.thread])
+            assert {it for it in evidence.walked.during if evidence.is_in_prompt(it, at)} == {*prompts[call.thread]}
         missed = {(item.step, item.need.fact) for item in evidence.unmet}
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):

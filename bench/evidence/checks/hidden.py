@@ -17,8 +17,8 @@ from ...text.instructions import keeps_words, sentences_of
 from ...text.notices import WORD
 from ...text.omissions import omission_in, says_omission
 from ...text.wording import quoted
+from ..dropped import gaps_between_results
 from ..failures import FAILURE, SUCCESS, reports_failure
-from ..lost import gaps_between_results
 from ..own_text import OwnText, RewrittenResult
 from ..repeated import claims_repetition
 from ..shown import own_lines, shown_of

@@ -1,49 +1,17 @@
-"""Losses without a notice: results cut silently, messages that no prompt has, commands that none
-repeats.
-"""
+"""Steps that a strategy left out of its prompts because of their contents, and gaps between results."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from ..model import Message, ModelTurn, ToolResult, UserTurn
+from ..model import ModelTurn, ToolResult, UserTurn
 from ..text.instructions import keeps_words
-from ..text.places import starts_of
-from .kept import Place
 
 if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
-
-
-def silent_results(evidence: ReplayEvidence) -> set[int]:
-    """The steps of the results that lost facts or fields at some place without a notice."""
-    places: tuple[Place, ...] = "shown", "end"
-    kept = (of[place] for place in places for of in (evidence.facts_kept, evidence.fields_kept))
-    lost = {
-        (item.result.index, item.call)
-        for item in chain.from_iterable(kept)
-        if item.kept < item.total
-    }
-    return {
-        step
-        for step, call in lost
-        if not any(
-            evidence.session.contents.results[step].says_omission(text)
-            for text in _texts_about(evidence, step, call or 0)
-        )
-    }
-
-
-def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
-    """The texts that show a result in a prompt; if there are none, those of the strategy's texts
-    about no single step that say that something was left out.
-    """
-    shown = [evidence.messages.messages[number] for number in evidence.shown_at(step, call)]
-    of_step = [item.text for item in shown if item.step is not None]
-    return of_step or [i.text for i in shown if evidence.session.names_omission(i.text)]
 
 
 def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
@@ -122,9 +90,8 @@ def gaps_between_results(evidence: ReplayEvidence) -> Iterator[int]:
     """
     for at in evidence.last_calls.values():
         last, shown = evidence.walked.calls[at], _steps_in(evidence, at)
-        numbers = evidence.in_prompt(at)
-        notes = (evidence.messages.messages[n] for n in numbers if n in evidence.own)
-        if any(note.step is None and evidence.session.names_omission(note.text) for note in notes):
+        notes = (it.text for it in evidence.prompt(at) if it.step is None)
+        if any(map(evidence.session.names_omission, notes)):
             continue
         results = (r.index for r in evidence.trace.results if r.thread == last.thread)
         is_shown = [(index, index in shown) for index in results if index < last.step]
@@ -134,54 +101,4 @@ def gaps_between_results(evidence: ReplayEvidence) -> Iterator[int]:
 
 def _steps_in(evidence: ReplayEvidence, call: int) -> set[int | None]:
     """The steps that the messages of a prompt show, as recorded or as the strategy wrote them."""
-    messages = evidence.messages.messages
-    return {messages[number].step for number in evidence.in_prompt(call)}
-
-
-def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
-    """For each thread with commands before its last prompt, those that no message of that prompt
-    has.
-    """
-    given: dict[str, dict[str, int]] = {}
-    for turn in evidence.trace.model_turns:
-        for call in turn.tool_calls:
-            given.setdefault(turn.thread, {}).setdefault(call.command, turn.index)
-    lost = []
-    for thread, number in evidence.last_calls.items():
-        last = evidence.walked.calls[number].step
-        commands = [command for command, step in given.get(thread, {}).items() if step < last]
-        if commands:
-            messages = [evidence.messages.messages[at] for at in evidence.in_prompt(number)]
-            lost.append(tuple(_missing(commands, messages)))
-    return lost
-
-
-def _missing(commands: Iterable[str], messages: Sequence[Message]) -> list[str]:
-    called = {call.command for message in messages for call in message.tool_calls}
-    wanted = [command for command in commands if command not in called]
-    text = "\n".join(message.text for message in messages) if wanted else ""
-    return [command for command in wanted if not is_complete(command, text)]
-
-
-def is_complete(command: str, text: str) -> bool:
-    """True if a text has a whole command.
-
-    >>> texts = ("ls", "run: 'ls'", "first\\n ls \\nthen", "ls -la", "$ ls -la", "find | ls", "also ls")
-    >>> [is_complete("ls", text) for text in texts]
-    [True, True, True, False, False, False, False]
-    """
-    for start in starts_of(text, command):
-        end = start + len(command)
-        line_end = text.find("\n", end)
-        before = text[text.rfind("\n", 0, start) + 1 : start].rstrip(" \t")
-        after = text[end : line_end if line_end >= 0 else len(text)].lstrip(" \t")
-        if before[-1:] in _BEFORE and after[:1] in _AFTER:
-            return True
-    return False
-
-
-_BEFORE = {"", *":$>`\"'"}
-_AFTER = {"", *"`\"'"}
-"""The characters that may be next to a whole command on its line, ignoring blanks; `""` is the
-start or end of the line.
-"""
+    return {message.step for message in evidence.prompt(call)}
