@@ -24,8 +24,11 @@ def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
     """
     messages = evidence.messages.messages
     lasts = [*evidence.last_calls.values()]
-    own = (n for n in evidence.own if any(evidence.is_in_prompt(n, last) for last in lasts))
-    texts = {messages[number].text for number in own}
+    texts = {
+        messages[number].text
+        for number in evidence.generated
+        if any(evidence.is_in_prompt(number, last) for last in lasts)
+    }
     steps = chain(_dropped_at_once(evidence), *(_dropped_by_last(evidence, at) for at in lasts))
     for step in steps:
         said = messages[evidence.index.full[step]].text
@@ -64,7 +67,7 @@ def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
     successful result.
     """
     walked, messages = evidence.walked, evidence.messages.messages
-    of_several = {number for number in evidence.own if messages[number].step is None}
+    of_several = {number for number in evidence.generated if messages[number].step is None}
     edited = {
         number
         for number, (call, left) in enumerate(zip(walked.calls, walked.left, strict=True))

@@ -109,10 +109,10 @@ def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
     """One record as JSON: some fields, and the shortest value that identifies it, under its key in
     a mapping of rows, unless one of these does; a list if a key has several values.
     """
-    own, items, key = table.identity(record), list(items), ""
+    identity, items, key = table.identity(record), list(items), ""
     pairs = [(item.key, item.text) for item in items]
-    if all(item.text.casefold() not in own or table.is_shared(item) for item in items):
-        named = [pair for pair in table.pairs(record) if pair[1].casefold() in own]
+    if all(item.text.casefold() not in identity or table.is_shared(item) for item in items):
+        named = [pair for pair in table.pairs(record) if pair[1].casefold() in identity]
         others = sorted({*named}.difference(pairs), key=lambda pair: (len("".join(pair)), pair))
         pairs, key = [*others[:1], *pairs], table.row_key(record)
     by_key: dict[str, list[str]] = {}

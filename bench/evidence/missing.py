@@ -161,7 +161,7 @@ def missing_instructions(
         calls &= ~evidence.calls_with([reader.full[item.step]])
         if calls:
             calls &= ~evidence.calls_with(reader.elsewhere(place))
-        for number in evidence.own:
+        for number in evidence.generated:
             during = evidence.walked.during[number]
             if calls & during and reader.holds(number, place):
                 calls &= ~during

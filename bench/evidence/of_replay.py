@@ -1,4 +1,4 @@
-"""The evidence of one replay: its prices, needs, prompts, stored results, own texts and checks,
+"""The evidence of one replay: its prices, needs, prompts, stored results, generated texts and checks,
 computed on demand.
 """
 
@@ -16,9 +16,9 @@ from ..model.scores import Check, Rule
 from .checks import checks_of
 from .checks.findings import template_lines
 from .dropped import picked_out
+from .generated_text import GeneratedText, RewrittenResult
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .missing import MissingInstructions, missing_instructions
-from .own_text import OwnText, RewrittenResult
 from .pairs import Refused
 from .session import TraceSession
 from .unmet import Fetch, Handles, Unmet, fetches_of, unmet_needs
@@ -93,26 +93,26 @@ class ReplayEvidence:
         return {outcome.step: outcome for outcome in self.replay.results}
 
     @cached_property
-    def own(self) -> tuple[int, ...]:
+    def generated(self) -> tuple[int, ...]:
         """The messages of the strategy in any prompt, in order."""
         return tuple(sorted(n for n in self.walked.during if n >= self.messages.recorded))
 
     @cached_property
-    def own_by_step(self) -> dict[int | None, list[int]]:
+    def generated_by_step(self) -> dict[int | None, list[int]]:
         """Those by the step of the result that they show; None for those that show several."""
-        return grouped((self.messages.messages[number].step, number) for number in self.own)
+        return grouped((self.messages.messages[number].step, number) for number in self.generated)
 
     def shown_at(self, step: int, call: int) -> list[int]:
         """The messages in the prompt of a call that show the result of a step truncated, or several
-        messages: that of the recording, and the strategy's own.
+        messages: that of the recording, and those of the strategy.
         """
-        numbers = (self.index.seen[step], *self.own_by_step.get(step, ()))
+        numbers = (self.index.seen[step], *self.generated_by_step.get(step, ()))
         return [*(n for n in numbers if self.is_in_prompt(n, call)), *self._summaries_at(call)]
 
     @memo
     def _summaries_at(self, call: int) -> list[int]:
         """The strategy's messages about several results, or none, in the prompt of a call."""
-        summaries = self.own_by_step.get(None, ())
+        summaries = self.generated_by_step.get(None, ())
         return [number for number in summaries if self.is_in_prompt(number, call)]
 
     # ------------------------------------------------------------ messages in prompts
@@ -184,29 +184,31 @@ class ReplayEvidence:
     # ------------------------------------------------------------ texts of the strategy
 
     @cached_property
-    def own_texts(self) -> list[OwnText]:
+    def generated_texts(self) -> list[GeneratedText]:
         """The strategy's messages with a text, as the rules read them."""
-        return [own for own in self._read if not own.is_blank]
+        return [item for item in self._read if not item.is_blank]
 
     @cached_property
-    def _read(self) -> list[OwnText]:
-        return [*map(self.own_text, self.own)]
+    def _read(self) -> list[GeneratedText]:
+        return [*map(self.generated_text, self.generated)]
 
-    def own_text(self, number: int) -> OwnText:
+    def generated_text(self, number: int) -> GeneratedText:
         """A message of the strategy, as the rules read it."""
         text = self.messages.messages[number].text
-        return self.session.own_text(number, tuple(n for n in self.handles.names if n in text))
+        return self.session.generated_text(
+            number, tuple(n for n in self.handles.names if n in text)
+        )
 
     @cached_property
     def rewritten(self) -> list[RewrittenResult]:
         """The strategy's messages that show a result."""
-        return [own for own in self.own_texts if isinstance(own, RewrittenResult)]
+        return [item for item in self.generated_texts if isinstance(item, RewrittenResult)]
 
     @cached_property
     def emptied(self) -> list[RewrittenResult]:
         """The empty messages in place of results with a text."""
-        shown = (own for own in self._read if isinstance(own, RewrittenResult))
-        return [own for own in shown if own.is_blank and own.result.text.strip()]
+        rewritten = (item for item in self._read if isinstance(item, RewrittenResult))
+        return [item for item in rewritten if item.is_blank and item.result.text.strip()]
 
     @cached_property
     def _calls_with_facts(self) -> dict[str, int]:
@@ -246,8 +248,8 @@ class ReplayEvidence:
 
     @cached_property
     def wording(self) -> frozenset[str]:
-        """The template lines of the strategy's own texts; none for a strategy that reads the future."""
-        return template_lines(() if self.replay.reads_future else self.own_texts)
+        """The template lines of the strategy's texts; none for a strategy that reads the future."""
+        return template_lines(() if self.replay.reads_future else self.generated_texts)
 
     @cached_property
     def checks(self) -> dict[Rule, Check]:

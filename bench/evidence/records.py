@@ -30,11 +30,11 @@ _FEWEST_DIGITS = 5
 
 
 class Contradiction(NamedTuple):
-    """A value that a text gives to a record, and the record's own value under the same key."""
+    """A value that a text gives to a record, and the record's value under the same key."""
 
     words: str
     stated: str
-    own: str
+    actual: str
 
 
 class RecordValues:
@@ -47,7 +47,7 @@ class RecordValues:
     >>> records = RecordValues({0: ResultContents(result)})
     >>> [records.contradictions(text) for text in ("W12 is pending and W13 is delivered.", "W12 costs $20.50.")]
     [(), ()]
-    >>> [(item.stated, item.own) for item in records.contradictions("W12 is delivered. W13 was sold for 20.50.")]
+    >>> [(item.stated, item.actual) for item in records.contradictions("W12 is delivered. W13 was sold for 20.50.")]
     [('delivered', 'pending'), ('20.5', '31.25')]
     """
 
@@ -146,11 +146,11 @@ class RecordValues:
         """Yield the values of other records that a clause gives to the record that it names."""
         counts = Counter(number for item in identities for number in listed(self.by_identity[item]))
         most = max(counts.values(), default=0)
-        own: dict[str, set[str]] = {}
+        actual: dict[str, set[str]] = {}
         for number in sorted(number for number, count in counts.items() if count == most):
             for key, values in self._values(number).items():
-                own.setdefault(key, set()).update(values)
-        allowed = set().union(*own.values(), identities) if own else set(identities)
+                actual.setdefault(key, set()).update(values)
+        allowed = set().union(*actual.values(), identities) if actual else set(identities)
         stated = {_plain(match.group()) for match in _AMOUNT.finditer(words)} & self._keys.keys()
         candidates = _candidates(words, self._keys, self._values_of_words)
         stated.update(
@@ -159,10 +159,10 @@ class RecordValues:
         for value in sorted(stated - allowed):
             if value in self.by_identity or any(value in other for other in allowed):
                 continue
-            for key in sorted(self._keys[value] & own.keys()):
-                beside = [item for item in own[key] if occurs(words, item) or item in stated]
+            for key in sorted(self._keys[value] & actual.keys()):
+                beside = [item for item in actual[key] if occurs(words, item) or item in stated]
                 if not beside:
-                    yield Contradiction(words.strip(), value, min(own[key]))
+                    yield Contradiction(words.strip(), value, min(actual[key]))
                     break
 
     @cached_property

@@ -12,10 +12,10 @@ from ..text.facts import flat
 from ..text.omissions import says_omission
 from .calls import Repeat, repeats_of
 from .contents import TraceContents
+from .generated_text import GeneratedText, RewrittenResult
 from .mentions import Mentions
 from .messages import TraceMessages
 from .missing import InstructionReader, instructions_of
-from .own_text import OwnText, RewrittenResult
 from .pairs import PromptRules
 from .prices import Pricing
 from .records import RecordValues
@@ -43,11 +43,11 @@ class TraceSession:
         self.mentions = Mentions(self.messages)
 
     @memo
-    def own_text(self, number: int, handles: tuple[str, ...] = ()) -> OwnText:
+    def generated_text(self, number: int, handles: tuple[str, ...] = ()) -> GeneratedText:
         """A message of a strategy with its handles, as the rules read it."""
         result = self.contents.result_of(self.messages.messages[number])
         if result is None:
-            return OwnText(self, number, handles)
+            return GeneratedText(self, number, handles)
         return RewrittenResult(self, number, handles, result)
 
     @memo

@@ -18,7 +18,7 @@ from ..text.records import Pair
 from ..text.text_records import TextRecord
 from ..text.value_diff import differences, is_same_field, keep_order
 from ..text.wording import quoted
-from .own_text import OwnText, RewrittenResult
+from .generated_text import GeneratedText, RewrittenResult
 
 _DENIES = re.compile(
     r"\b(?:cannot|except|never|no|not|only|unless|without)\b|n['’]t\b", re.IGNORECASE
@@ -293,7 +293,7 @@ def _is_of_kind(text: str, values: Collection[str]) -> bool:
     return kind_of(text) in {"nothing", *map(kind_of, values)}
 
 
-def own_lines(own: OwnText) -> list[str]:
+def own_lines(own: GeneratedText) -> list[str]:
     """The words of a text that no message has: of one that shows a result those besides it."""
     if not isinstance(own, RewrittenResult):
         return own.new_lines

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..model import grouped, memo
 from ..model.index import Need
 from ..model.replay import Replay
+from .generated_text import RewrittenResult
 from .messages import TraceMessages
-from .own_text import RewrittenResult
 from .shown import shown_of
 from .walk import with_one_of
 
@@ -72,7 +72,7 @@ def unmet_needs(evidence: ReplayEvidence) -> Iterator[Unmet]:
     recorded message with its fact, or by one of the strategy that keeps it."""
     index, during, messages = evidence.index, evidence.walked.during, evidence.messages
     saying = grouped(
-        (fact, number) for number in evidence.own for fact in messages.needed_in(number)
+        (fact, number) for number in evidence.generated for fact in messages.needed_in(number)
     )
     said = {fact: with_one_of(numbers, during) for fact, numbers in saying.items()}
     recorded: dict[int, int] = {}  # by fact the calls whose prompts have a recorded message with it
@@ -88,8 +88,10 @@ def unmet_needs(evidence: ReplayEvidence) -> Iterator[Unmet]:
                 for number in saying[fact]
             ):
                 continue
-            own = (number for number in evidence.own if during[number] >> at & 1)
-            handle = evidence.handles.giving(fact, call.step, own) if evidence.handles.names else ""
+            numbers = (number for number in evidence.generated if during[number] >> at & 1)
+            handle = (
+                evidence.handles.giving(fact, call.step, numbers) if evidence.handles.names else ""
+            )
             yield Unmet(call.step, need, handle)
 
 
@@ -98,7 +100,7 @@ def _keeps(evidence: ReplayEvidence, number: int, need: Need) -> bool:
     result that it shows. The messages of a strategy that reads the future are not read."""
     if evidence.replay.reads_future or evidence.messages.keeps(number, need):
         return True
-    text = evidence.own_text(number)
+    text = evidence.generated_text(number)
     return isinstance(text, RewrittenResult) and not (text.is_blank or shown_of(text).is_read)
 
 

@@ -210,7 +210,7 @@ def score_of(evidence: ReplayEvidence, recorded_prompts: str) -> Score:
     why = "two replays gave different answers"
     findings = () if unstable is None else (Finding(unstable, why),)
     ran = Check(hits=len(findings), of=1, findings=findings)
-    texts = evidence.own_texts if evidence.wording else []
+    texts = evidence.generated_texts if evidence.wording else []
     added = {line.strip() for own in texts for line in own_lines(own)}
     constant = sorted(evidence.wording & added, key=lambda line: (-len(line), line))
     return Score(

@@ -8,7 +8,7 @@ from handmade import compose, trace
 
 import bench
 from bench.evidence.checks.findings import template_lines
-from bench.evidence.own_text import OwnText
+from bench.evidence.generated_text import GeneratedText
 from bench.evidence.session import TraceSession
 from bench.model import Message, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.measuring import Measuring, RunSession
@@ -39,19 +39,19 @@ def test_only_a_notice_by_a_strategy_has_no_text() -> None:
     assert (messages.texts_of(recorded), messages.texts_of(own)) == (["[4711 rows left out]"], [])
 
 
-def own_text(session: TraceSession, text: str, *, is_result: bool) -> OwnText:
+def generated_text(session: TraceSession, text: str, *, is_result: bool) -> GeneratedText:
     message = Message(role="tool" if is_result else "user", text=text, kind="made", step=0 if is_result else None)
-    return session.own_text(session.messages.number_of(message))
+    return session.generated_text(session.messages.number_of(message))
 
 
 def test_a_line_in_half_of_the_texts_of_a_kind_is_wording() -> None:
     session = evidence_of("x").session
-    results = [own_text(session, text, is_result=True) for text in ("shortened\n1", "shortened\n2", "3", "4")]
+    results = [generated_text(session, text, is_result=True) for text in ("shortened\n1", "shortened\n2", "3", "4")]
     assert template_lines(results) == {"shortened"}
-    assert template_lines([*results, own_text(session, "5", is_result=True)]) == frozenset()
-    summaries = [own_text(session, text, is_result=False) for text in ("## Summary\na", "  ## Summary\nb", "c")]
+    assert template_lines([*results, generated_text(session, "5", is_result=True)]) == frozenset()
+    summaries = [generated_text(session, text, is_result=False) for text in ("## Summary\na", "  ## Summary\nb", "c")]
     assert template_lines([*results, *summaries]) == {"shortened", "## Summary"}
-    one_of_each = [own_text(session, f"## Summary\n{text}", is_result=text == "r") for text in "ar"]
+    one_of_each = [generated_text(session, f"## Summary\n{text}", is_result=text == "r") for text in "ar"]
     assert template_lines(one_of_each) == frozenset()
 
 

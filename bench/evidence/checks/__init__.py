@@ -27,7 +27,7 @@ def checks_of(evidence: ReplayEvidence) -> dict[Rule, Check]:
     future are not checked."""
     prompts: dict[Rule, Check] = {"valid": valid(evidence), "instructed": instructed(evidence)}
     if evidence.replay.reads_future:
-        unread = Check(unchecked=len(evidence.own_texts))
+        unread = Check(unchecked=len(evidence.generated_texts))
         return {**prompts, "changed": unread, **dict.fromkeys(_RULES_OF_TEXTS, Check())}
     return {
         **prompts,

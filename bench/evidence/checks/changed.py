@@ -9,7 +9,7 @@ from ...model import ToolCall, as_text, nested
 from ...model.scores import Check, Finding
 from ...text.excerpts import Excerpt
 from ...text.omissions import omission_in
-from ..own_text import OwnText, RewrittenResult
+from ..generated_text import GeneratedText, RewrittenResult
 from ..repeated import repeated
 from ..shown import shown_of
 from .findings import check_of
@@ -45,7 +45,7 @@ def changed(evidence: ReplayEvidence) -> Check:
         if turn.kind in ("user", "model") and not turn.tool_calls:
             findings.append(Finding(step, "", turn.text))
     looked_at = len(findings)
-    for own in evidence.own_texts:
+    for own in evidence.generated_texts:
         if own.message.kind == "model":
             looked_at += 1
             findings += _changed_calls(own)
@@ -60,7 +60,7 @@ def changed(evidence: ReplayEvidence) -> Check:
     return check_of(findings, looked_at, unchecked=[shown_of(own).doubtful for own in unread])
 
 
-def _changed_calls(own: OwnText) -> Iterator[Finding]:
+def _changed_calls(own: GeneratedText) -> Iterator[Finding]:
     """Yield the recorded calls that a message shows with other arguments."""
     step, messages = own.step, own.session.messages
     number = messages.index.full.get(-1 if step is None else step)

@@ -10,7 +10,7 @@ from functools import cached_property
 from ...text.escapes import unescape
 from ...text.notices import Number
 from ...text.vocabulary import in_vocabulary
-from ..own_text import RewrittenResult
+from ..generated_text import RewrittenResult
 from ..row_counts import NEAR, counts_of, line_counts, row_counts
 from ..shown import shown_of
 

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from ...model.scores import Check, Finding
 from ...text.wording import beginning
-from ..own_text import OwnText, RewrittenResult
+from ..generated_text import GeneratedText, RewrittenResult
 
 MOST_FINDINGS = 5
 """The most findings of one check to keep for a report."""
 
 
-def template_lines(texts: Sequence[OwnText]) -> frozenset[str]:
+def template_lines(texts: Sequence[GeneratedText]) -> frozenset[str]:
     """The lines that at least half of a strategy's texts of one kind have, and at least two texts.
     Texts that show results are one kind, summaries the other."""
     template: set[str] = set()

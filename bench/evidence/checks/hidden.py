@@ -19,7 +19,7 @@ from ...text.omissions import omission_in, says_omission
 from ...text.wording import quoted
 from ..dropped import gaps_between_results
 from ..failures import FAILURE, SUCCESS, reports_failure
-from ..own_text import OwnText, RewrittenResult
+from ..generated_text import GeneratedText, RewrittenResult
 from ..repeated import claims_repetition
 from ..shown import own_lines, shown_of
 from .findings import check_of
@@ -79,7 +79,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     findings += _hidden_in_stores(evidence)
     missing = [
         *map(missing_without_notice, evidence.rewritten),
-        *map(_missing_sentence, evidence.own_texts),
+        *map(_missing_sentence, evidence.generated_texts),
         *(f"the result of step {step} left out" for step in gaps_between_results(evidence)),
     ]
     return check_of(findings, rewritten, unchecked=[words for words in missing if words])
@@ -110,7 +110,7 @@ def _has_notice(own: RewrittenResult) -> bool:
     return any(omission_in(line, own.result.text) for line in lines)
 
 
-def _missing_sentence(own: OwnText) -> str:
+def _missing_sentence(own: GeneratedText) -> str:
     """A clause on the first sentence that a text leaves out of a system message without a notice; ""
     without one."""
     if own.message.role != "system" or not own.text.strip():

@@ -13,7 +13,7 @@ from ...text.instructions import is_command, is_consent, is_order, repeats
 from ...text.notices import WORD
 from ...text.omissions import omission_in
 from ...text.wording import quoted
-from ..own_text import OwnText, RewrittenResult
+from ..generated_text import GeneratedText, RewrittenResult
 from ..shown import own_lines
 from .findings import check_of
 from .statements import states_nothing, unproven
@@ -54,7 +54,7 @@ def invented(evidence: ReplayEvidence) -> Check:
     says, wording = evidence.replay.says, evidence.wording
     findings: list[Finding] = []
     checked = summaries = 0
-    for own in evidence.own_texts:
+    for own in evidence.generated_texts:
         if isinstance(own, RewrittenResult) and own.is_encoded:
             continue
         lines = [without(line, says) for line in own_lines(own)]
@@ -64,7 +64,7 @@ def invented(evidence: ReplayEvidence) -> Check:
         summaries += not isinstance(own, RewrittenResult)
         if invention := _first_invention(evidence, own, lines, wording):
             findings.append(Finding(own.step, invention))
-    statements = [_first_unsupported(evidence, own) for own in evidence.own_texts]
+    statements = [_first_unsupported(evidence, own) for own in evidence.generated_texts]
     unchecked = [f"{quoted(words)} has no support{_way(words)}" for words in statements if words]
     return check_of(findings, checked, summaries, unchecked)
 
@@ -74,7 +74,7 @@ def _way(words: str) -> str:
     return "; list it in `says` if it is always true" if omission_in(words, "") else ""
 
 
-def _first_unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
+def _first_unsupported(evidence: ReplayEvidence, own: GeneratedText) -> str:
     """The first statement of an own text that nothing supports; "" without one."""
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
@@ -85,7 +85,7 @@ def _first_unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
 
 
 def _first_invention(
-    evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str]
+    evidence: ReplayEvidence, own: GeneratedText, lines: list[str], wording: frozenset[str]
 ) -> str:
     """The first invention of an own text; "" without one. A text that shows a result is read once."""
     wording = wording.intersection(map(str.strip, lines))
@@ -99,7 +99,9 @@ def _first_invention(
 class _Reader:
     """A reader that finds the inventions in an own text, sentence by sentence."""
 
-    def __init__(self, evidence: ReplayEvidence, own: OwnText, wording: frozenset[str]) -> None:
+    def __init__(
+        self, evidence: ReplayEvidence, own: GeneratedText, wording: frozenset[str]
+    ) -> None:
         self._evidence, self._own, self._wording = evidence, own, wording
         self._shown = own if isinstance(own, RewrittenResult) else None
         self._mentions = own.session.mentions
@@ -185,7 +187,7 @@ _LINES_NEAR = 15
 """The number of lines above a line that are its paragraph."""
 
 
-def _is_known(own: OwnText, name: str, sentence: str) -> bool:
+def _is_known(own: GeneratedText, name: str, sentence: str) -> bool:
     """True if a message has a name. Of a hash, and of a name at the end of a text or before `…`, the
     beginning is enough."""
     mentions = own.session.mentions

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ...model.scores import Check, Finding
-from ..own_text import OwnText, RewrittenResult
+from ..generated_text import GeneratedText, RewrittenResult
 from .findings import check_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     """
     findings: list[Finding] = []
     naming = 0
-    for own in evidence.own_texts:
+    for own in evidence.generated_texts:
         if not isinstance(own, RewrittenResult):
             names_any = own.session.records.names_any
             lines = [line for line in own.new_lines if not _DATA.match(line) and names_any(line)]
@@ -38,11 +38,11 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     return check_of(findings, naming, naming)
 
 
-def _first_misattribution(own: OwnText, lines: list[str]) -> list[Finding]:
+def _first_misattribution(own: GeneratedText, lines: list[str]) -> list[Finding]:
     """The first sentence that gives a record another record's value; [] without one."""
     records, mentions = own.session.records, own.session.mentions
     for item in chain.from_iterable(map(records.contradictions, lines)):
         named = records.named(item.words)
         if not any(mentions.together(item.stated, identity) for identity in named):
-            return [Finding(own.step, item.words, f"{item.own}, not {item.stated}")]
+            return [Finding(own.step, item.words, f"{item.actual}, not {item.stated}")]
     return []

@@ -11,7 +11,7 @@ from ...model.scores import Finding
 from ...text.instructions import is_command, keeps_words, sentences_of
 from ...text.omissions import says_omission
 from ...text.result_lines import ResultLines
-from ..own_text import OwnText
+from ..generated_text import GeneratedText
 
 _FEWEST_SHARED = 0.25
 """The smallest share of words that a version of a model's message has in common with it."""
@@ -21,7 +21,7 @@ _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^[(#]?\s*\d{1,4}[.):]\s)")
 _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 
-def altered_quotes(own: OwnText) -> Iterator[Finding]:
+def altered_quotes(own: GeneratedText) -> Iterator[Finding]:
     """Yield the changed words of a kept message, and the turns that a message gives to another role."""
     step, session = own.step, own.session
     roles = session.turns.get(" ".join(own.text.split()), frozenset())
@@ -39,7 +39,7 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
                     yield Finding(turn.index, words, turn.content)
 
 
-def _altered_message(own: OwnText, original: str) -> Iterator[Finding]:
+def _altered_message(own: GeneratedText, original: str) -> Iterator[Finding]:
     """Yield the changed words of a message that stands in the place of a recorded one."""
     shown_words, original_words = _words(own.text), _words(original)
     if shown_words == original_words:
@@ -56,7 +56,7 @@ def _altered_message(own: OwnText, original: str) -> Iterator[Finding]:
         yield Finding(own.step, words, original)
 
 
-def _roles_of_others(own: OwnText) -> Iterator[frozenset[str]]:
+def _roles_of_others(own: GeneratedText) -> Iterator[frozenset[str]]:
     """Yield the roles that said the lines of a text, for lines that the role of the message never
     said. A text with any line of its own has none: that may be a label that says who spoke."""
     lines = [line for line in own.text.split("\n") if line.strip()]
@@ -76,7 +76,7 @@ def _without_notices(text: str, original: str) -> str:
     return _NOTICE.sub(lambda notice: notice[0] if notice[0] in original else " ", text)
 
 
-def _changed_words(own: OwnText, original: str) -> Iterator[str]:
+def _changed_words(own: GeneratedText, original: str) -> Iterator[str]:
     """Yield the changed words of a kept message, ignoring its notices. Without a notice, a user
     message must have all its words and no others, one of the model may end earlier, and one of the
     system may lack whole sentences. Only the user's may not be longer."""

@@ -19,7 +19,7 @@ from ...text.omissions import omission_in
 from ...text.quantities import kind_of
 from ...text.vocabulary import in_vocabulary
 from ..failures import FAILURE, SUCCESS
-from ..own_text import RewrittenResult
+from ..generated_text import RewrittenResult
 from ..row_counts import sizes_of
 from ..shown import shown_of
 from .counts import is_counted

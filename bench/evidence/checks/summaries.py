@@ -12,7 +12,7 @@ from ...text.instructions import is_consent, quantifiers, sentences_of
 from ...text.notices import WORD, is_insignificant, is_notice
 from ...text.speakers import NAMES, speaker_of
 from ..failures import FAILURE, SUCCESS
-from ..own_text import OwnText
+from ..generated_text import GeneratedText
 from .support import (
     FEWEST_WORDS,
     is_quoted,
@@ -42,7 +42,7 @@ class Summary:
     supported if it is a notice, or a message has its words in a row. Labels, headings that claim
     nothing, and the parts between marks of omission are taken off first."""
 
-    def __init__(self, own: OwnText, before: int, purpose: Sequence[str]) -> None:
+    def __init__(self, own: GeneratedText, before: int, purpose: Sequence[str]) -> None:
         self._own, self._before, self._purpose = own, before, purpose
 
     def unsupported(self) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _claims_nothing(heading: str) -> bool:
     return not any(claim(heading) for claim in claims)
 
 
-def _only_names(own: OwnText, label: str) -> bool:
+def _only_names(own: GeneratedText, label: str) -> bool:
     """True if a label only names a speaker or a function."""
     return all(
         is_insignificant(word) or word in NAMES or word in own.session.functions

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
-from ..own_text import OwnText
+from ..generated_text import GeneratedText
 from ..row_counts import NEAR, counts_of, line_counts
 
 _NUMBER = re.compile(
@@ -28,7 +28,7 @@ _MOST_TERMS = 500
 class SummaryNumbers:
     """The numbers of a text that shows no single result."""
 
-    def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
+    def __init__(self, evidence: ReplayEvidence, own: GeneratedText) -> None:
         self._evidence, self._own, self._session = evidence, own, own.session
 
     def unsupported(self, text: str, sentence: str, paragraph: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..own_text import OwnText
+from ..generated_text import GeneratedText
 
 TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]*=\"[^\"<>]{0,60}\")*\s*/?>")
 """Matches a tag of markup."""
@@ -61,7 +61,7 @@ def _pattern_of(words: str) -> re.Pattern[str]:
     return re.compile(re.escape(words).replace(r"\{\}", r"(\d(?:[\d,.]*\d)?)"))
 
 
-def is_quoted(own: OwnText, text: str, before: int) -> bool:
+def is_quoted(own: GeneratedText, text: str, before: int) -> bool:
     """True if a message before a step has all words of a text in a row."""
     step = own.session.mentions.first_step_with(text)
     return step is not None and step < before

@@ -35,7 +35,7 @@ _STRING, _LONG_CHARS = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL), 
 """Matches a string in JSON; the fewest characters of a long one."""
 
 
-class OwnText:
+class GeneratedText:
     """A message of the strategy, as the rules read it."""
 
     def __init__(self, session: TraceSession, number: int, handles: tuple[str, ...] = ()) -> None:
@@ -97,7 +97,7 @@ class OwnText:
         return cast(_V, self._found[key])
 
 
-class RewrittenResult(OwnText):
+class RewrittenResult(GeneratedText):
     """A message of the strategy that shows a result."""
 
     def __init__(
