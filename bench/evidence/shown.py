@@ -26,7 +26,7 @@ _DENIES = re.compile(
 _SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _TITLE_ENDS = re.compile(r"[:;(]")
 _IN_TAGS = re.compile(r"\s*<[A-Za-z_].*>\s*", re.DOTALL)
-_EMPTY_SIGNS = frozenset("-–—")
+_EMPTY_SIGNS = frozenset(["-", "–", "—", "null", "None"])
 _SIGNS = " \t-#*•:>|[](),;."
 _SHORT_KEY = 3
 """So many letters may be short for a key."""

@@ -95,7 +95,7 @@ def is_same_field(text: str, value: str) -> bool:
 
 def differences(shown: Any, full: Any, key: str = "") -> list[tuple[str, str]] | None:
     """The values that differ between two values of the same structure, as (shown, full) texts with
-    their key; None for another structure, or if more than half differ.
+    their key; None for another structure, an emptied value, or if more than half differ.
 
     >>> differences({"id": 7, "tags": ["a", "b"]}, {"id": 7, "tags": ["a", "c"]}), differences([1], [1, 2])
     ([('tags: b', 'tags: c')], None)
@@ -113,7 +113,7 @@ def differences(shown: Any, full: Any, key: str = "") -> list[tuple[str, str]] |
             return None
         elif is_same_field(as_text(shown), as_text(full)):
             same += 1
-        elif same_value(as_text(shown), as_text(full)):
+        elif shown is None or same_value(as_text(shown), as_text(full)):
             return None
         else:
             differing.append((f"{key}: {as_text(shown)}", f"{key}: {as_text(full)}"))
