@@ -41,7 +41,8 @@ class Field:
     def around(self, point: Point) -> Box:
         """The box of a mark."""
         x, y = point.x * self.width / 100, point.y * self.height / 100
-        return Box(x - 7, y - 6, x + 7, y + 6)
+        size = 8 if point.mark == "rejected" else 7
+        return Box(x - size, y - size, x + size, y + size)
 
     def beside(self, name: Name) -> Box:
         """The box of a label."""
@@ -69,19 +70,24 @@ def names(
     """The labels of the marks that have room for one, in the order of the marks.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which stands first,
-    above its line.
+    above its line or at the top.
     """
-    taken, placed = [*map(field.around, points)], list[Name]()
+    marks, placed = [*map(field.around, points)], list[Name]()
+    taken = [*marks]
     if today is not None:
         x = today * field.width / 100
         taken.append(Box(x - 1, 0, x + 1, field.height))
     if limit is not None:
         at, text = limit
-        ends: tuple[tuple[float, float, Anchor], ...] = ((0.0, 6.0, "start"), (100.0, -6.0, "end"))
+        ends: list[tuple[float, float, Anchor]] = [(0.0, 6.0, "start"), (100.0, -6.0, "end")]
+        ends += [] if today is None else [(today, -6.0, "end")]
         ways = [
-            Name(text, x, at, dx, -20, anchor, "rejected", field.wide) for x, dx, anchor in ends
+            Name(text, x, y, dx, dy, anchor, "rejected", field.wide)
+            for y, dy in ((at, -20), (0.0, 3))
+            for x, dx, anchor in ends
         ]
-        placed.append(next((way for way in ways if field.has_room(way, taken)), ways[0]))
+        free = (it for boxes in (taken, marks) for it in ways if field.has_room(it, boxes))
+        placed.append(next(free, ways[0]))
         y = at * field.height / 100
         taken += [field.beside(placed[0]), Box(0, y - 1, field.width, y + 1)]
     for point in points:

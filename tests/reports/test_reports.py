@@ -196,8 +196,8 @@ def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
 
 
 def test_a_label_covers_no_mark_no_line_and_no_other_label() -> None:
-    places = {"a": 52.0, "b": 53.0, "c": 40.0}
-    points = [Point(x, 60.0, "other", name, name) for name, x in places.items()]
+    places = {"a": (52.0, 60.0), "b": (53.0, 60.0), "c": (40.0, 60.0), "d": (10.0, 30.0)}
+    points = [Point(*place, "rejected", name, name) for name, place in places.items()]
     points.append(Point(50.0, 100.0, "today", "today", "today"))
     for field in FIELDS:
         found = names(points, field, 50.0, (30.0, "above 5%: loses too much"))
