@@ -16,7 +16,7 @@ from ..plugins.registry import build, entries
 from ..text.wording import counted
 from .documents import Document
 from .paths import GivenPath, InputFile, case_id, given_files
-from .reader import Confidence, NoReader, PartOf, Reader
+from .reader import Confidence, NoReader, NoRun, PartOf, Reader
 
 Paths = str | Path | Sequence[str | Path]
 """One path or several."""
@@ -59,8 +59,8 @@ def load(paths: Paths, base: Path | None = None) -> Loaded:
     A named file must be recognised and complete. In a folder, files that are damaged or that no
     reader recognises are left out and listed with the reason; a folder without a trace is an error,
     and so is a file that two readers are equally sure of. Among several files, those without a run,
-    those whose run another has given, and those with which another begins are left out and listed;
-    one that two paths name is read once. Runs are named after their files, a second one of the same
+    and those whose run another has given, are left out and listed; a part of another is read with
+    it. One that two paths name is read once. Runs are named after their files, a second one of the same
     name after its path. No paths give no traces. A user's reader (`mine.py:Reader:runs/`) runs in a
     separate process, with limits for each file; whatever goes wrong there is an error of that file.
     Raises TraceError, one line with the place and what to do.
@@ -83,9 +83,10 @@ class TraceSource:
         self.paths, self.base = tuple(map(str, several)), base or Path()
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
+        self._parts: list[tuple[Path, tuple[str, str]]] = []
 
     def __iter__(self) -> Iterator[Trace]:
-        self.skipped, self.damaged = [], []
+        self.skipped, self.damaged, self._parts = [], [], []
         with ExitStack() as processes:
             yield from self._each(_Readers(self.base, processes))
 
@@ -116,6 +117,9 @@ class TraceSource:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
         if self.paths and not known.outlines:
             raise TraceError(": ".join(self.skipped[0]))
+        for whole, part in self._parts:
+            if known.has_read(whole):
+                self.skipped.remove(part)
 
     def _read(
         self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool
@@ -131,12 +135,14 @@ class TraceSource:
                 short = str(error).partition(" — ")[0]
                 instead = f"recognised as {meant[0]}: write {meant[0]}:{document.name}"
                 raise TraceError(f"{short} — {instead}") from None
-            if given.named and (alone or not isinstance(error, PartOf)):
+            if given.named and (alone or not isinstance(error, NoRun)):
                 raise
-            if not isinstance(error, PartOf | _NotRecognised):
+            if not isinstance(error, NoRun | _NotRecognised):
                 self.damaged.append(encodable(document.name))
             reason = _without_name(str(error), document.name)
             self.skipped.append((encodable(document.name), encodable(reason)))
+            if isinstance(error, PartOf) and error.whole is not None:
+                self._parts.append((error.whole, self.skipped[-1]))
             return []
 
 
@@ -228,6 +234,10 @@ class _Known:
             raise TraceError(f"{what} and by {file.name} — give each its own id, or leave one out")
         self._first["id", own], self.outlines[own] = file, outline
         return trace, ""
+
+    def has_read(self, whole: Path) -> bool:
+        """True if a run came from this file, or from a file of this folder."""
+        return any(whole in (file.path, file.path.parent) for file in self._first.values())
 
     def _other(self, kind: str, value: str, file: InputFile) -> str:
         first = self._first.setdefault((kind, value), file)

@@ -25,16 +25,22 @@ def certain_if(marked: object) -> Confidence:
     return Confidence.CERTAIN if marked else Confidence.NO
 
 
-class PartOf(TraceError):
-    """A file that is read with another one: listed in a folder, an error where it is named."""
-
-
 class NoReader(TraceError):
     """A reader that cannot be opened, or a file of two readers: the user names another."""
 
 
-class NoRun(PartOf):
-    """An intact file of the format without a run, such as a cassette of embeddings."""
+class NoRun(TraceError):
+    """An intact file of the format without a run, such as a cassette of embeddings: listed in a
+    folder, an error where it is named."""
+
+
+class PartOf(NoRun):
+    """A file that is read with another, `whole`, or with those of that folder; listed without
+    one."""
+
+    def __init__(self, reason: str, whole: Path | None = None) -> None:
+        super().__init__(reason)
+        self.whole = whole
 
 
 Traces = Iterable[Trace]
@@ -61,7 +67,7 @@ def pieces_of(document: Document, is_piece: Callable[[Document], bool]) -> list[
             pieces.append(piece)
         if pieces and pieces[0] is not document:
             what = f"is read together with {path.name}, which comes first"
-            raise PartOf(f"{document.name}: {what} — name it to read it alone")
+            raise PartOf(f"{document.name}: {what} — name it to read it alone", path)
     return pieces or [document]
 
 

@@ -15,14 +15,15 @@ from ..plugins.registry import build, entries
 from ..plugins.worker import Child, NoAnswer
 from .documents import Document
 from .lines import encode_trace
-from .reader import Confidence, NoReader, PartOf, Reader
+from .reader import Confidence, NoReader, NoRun, PartOf, Reader
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
 
 _Act = Literal["open", "sniff", "read"]
 _PART = b"PART"
-"""The beginning of an answer that is the reason of a PartOf; other answers are native files."""
+"""The beginning of an answer that has the whole and the reason of a PartOf; other answers are native
+files."""
 
 
 class UserReader:
@@ -46,7 +47,8 @@ class UserReader:
         """The traces of a file, each checked."""
         answer = self._ask("read", document)
         if answer.startswith(_PART):
-            raise PartOf(one_line(answer.removeprefix(_PART).decode("utf-8", "replace")))
+            whole, _, reason = answer.removeprefix(_PART).decode("utf-8", "replace").partition("\0")
+            raise PartOf(one_line(reason), Path(whole) if whole else None)
         answered = Document(document.path, document.name)
         answered.disk_bytes = answer
         native: Reader = entries("reader")["native"].target()
@@ -89,8 +91,9 @@ def _answer(spec: str, base: Path, link: Link, act: _Act, about: Any) -> bytes:
     if act == "read":
         try:
             traces = list(reader.read(document))
-        except PartOf as error:
-            return _PART + one_line(error).encode("utf-8", "replace")
+        except NoRun as error:
+            whole = getattr(error, "whole", None) or ""
+            return _PART + f"{whole}\0{one_line(error)}".encode("utf-8", "replace")
         if other := [trace for trace in traces if not isinstance(trace, Trace)]:
             raise TypeError(f"`read` gave a {type(other[0]).__name__}, expected a Trace")
         return b"".join(map(encode_trace, traces))

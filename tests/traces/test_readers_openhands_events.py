@@ -78,8 +78,7 @@ def test_every_prompt_that_was_sent_can_be_rebuilt(tmp_path: Path) -> None:
 def test_files_of_one_conversation_become_one_trace(tmp_path: Path) -> None:
     given = folder(tmp_path / "c")
     loaded = load([given.as_posix()])
-    assert len(loaded.traces) == 1
-    assert len(loaded.skipped) == len(RECORDED["events"])  # the state and all events but the first
+    assert (len(loaded.traces), loaded.skipped) == (1, ())
     first, *_, last = sorted((given / "events").iterdir())
     assert sure_of(Document(first)) == sure_of(Document(given / "base_state.json")) == ["openhands"]
     for named in (last, given / "base_state.json"):

@@ -80,19 +80,22 @@ class Pieces:
 
     def read(self, document: Document) -> list[Trace]:
         if document.json["pieces"] == "part":
-            raise PartOf(f"{document.name}: is part of main.json, which is read with it — name that file")
+            what = "is part of main.json, which is read with it — name that file"
+            raise PartOf(f"{document.name}: {what}", document.path.with_name("main.json"))
         return [Trace(id="", source=Source(format="pieces"), steps=(UserTurn(index=0, content="x"),))]
 
 
-def test_a_partial_file_is_left_out_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_file_is_listed_unless_it_is_read_with_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(registry._entries, "reader", {**entries("reader")})
     register("reader", "pieces")(Pieces)
     put(tmp_path / "main.json", {"pieces": "main", "number": 1})
     put(tmp_path / "part.json", {"pieces": "part", "number": 2})
-    loaded = load(["."], tmp_path)
+    put(tmp_path / "other.txt", {"pieces": "main", "number": 3})
     part = "is part of main.json, which is read with it — name that file"
-    assert [trace.id for trace in loaded.traces] == ["main"]
-    assert loaded.skipped == (("./part.json", part),)
+    assert load(["."], tmp_path).skipped == ()
+    assert load(["part.json", "other.txt"], tmp_path).skipped == (("part.json", part),)
     with pytest.raises(TraceError, match=part):
         load(["part.json"], tmp_path)
 

@@ -240,7 +240,7 @@ def _refuse_part(document: Document, session: str) -> None:
     for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
         if main != document.path and main.is_file():
             what = f"is a sub-agent of {main.name}, which is read with it"
-            raise PartOf(f"{document.name}: {what} — name that file")
+            raise PartOf(f"{document.name}: {what} — name that file", main)
 
 
 def _output_tokens(usage: Fields) -> float:

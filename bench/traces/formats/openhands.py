@@ -98,7 +98,7 @@ def _is_event(event: Fields) -> bool:
 def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fields]:
     if only.keys() >= _STATE:
         state = "the state of the conversation whose events are in the folder 'events' beside it"
-        raise PartOf(f"{document.name}: {state}")
+        raise PartOf(f"{document.name}: {state}", document.path.with_name("events"))
     if not document.beside or not _is_event_file(document):
         what = "expected a list of events, got one event"
         raise document.fail(f"{what} — give the folder with all of them")
