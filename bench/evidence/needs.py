@@ -23,15 +23,14 @@ from ..model.messages import RecordedMessages, Speaking, recorded_prompts
 from ..text.facts import flat
 from .contents import TraceContents
 from .step_texts import message_texts
-from .turn_facts import Asked
+from .turn_facts import TurnFact
 
 FAR_TURNS = 6
 """A need is far if its fact was last mentioned this many model turns ago, or more."""
 
 
 class Needs(NamedTuple):
-    """The needed facts of a trace, the needs by turn, and the messages with each
-    fact."""
+    """The needed facts of a trace, the needs by turn, and the messages with each fact."""
 
     facts: tuple[str, ...]
     by_turn: dict[int, tuple[Need, ...]]
@@ -49,17 +48,17 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     >>> found.facts, found.by_turn[1][0].origin, found.holders
     (('471',), 'user', (frozenset({0, 1}),))
     """
-    asked, search = contents.turn_facts, contents.turn_search
+    of_turns, search = contents.turn_facts, contents.turn_search
 
     def facts_in(texts: Iterable[str]) -> frozenset[str]:
         """The facts of turns in some texts."""
         return frozenset[str]().union(*map(search.in_text, texts))
 
-    holds = {message: facts_in(contents.of(message)) for message in recorded.messages}
+    facts_of = {message: facts_in(contents.of(message)) for message in recorded.messages}
     threads: dict[str, _Thread] = defaultdict(_Thread)
     for turn, keep, tail in recorded_prompts(trace, recorded):
-        new = [holds[m] if m in holds else facts_in(message_texts(m)) for m in tail]
-        threads[turn.thread].show(turn.index, keep, new, asked.of(turn.index))
+        new = [facts_of[m] if m in facts_of else facts_in(message_texts(m)) for m in tail]
+        threads[turn.thread].add_prompt(turn.index, keep, new, of_turns.of(turn.index))
     numbers: dict[str, int] = {}
     by_turn: dict[int, tuple[Need, ...]] = {}
     tools = _tool_words(trace)
@@ -69,7 +68,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
         thread = threads[step.thread]
         if isinstance(step, ModelTurn):
             needs = []
-            facts, spans = asked.by_turn[step.index], asked.spans.of(step.index)
+            facts, spans = of_turns.facts[step.index], of_turns.spans[step.index]
             for fact in thread.needed(step.index, facts, spans, tools):
                 if fact not in numbers:
                     numbers[fact] = len(numbers)
@@ -79,10 +78,10 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
             if needs:
                 by_turn[step.index] = tuple(needs)
         message = recorded.messages[recorded.full[step.index]]
-        thread.mention(step.index, _ORIGINS.get(type(step), "result"), holds[message])
+        thread.mention(step.index, _ORIGINS.get(type(step), "result"), facts_of[message])
     holders: list[set[int]] = [set() for _ in numbers]
     for number, message in enumerate(recorded.messages):
-        for fact in holds[message] & numbers.keys():
+        for fact in facts_of[message] & numbers.keys():
             holders[numbers[fact]].add(number)
     return Needs(tuple(numbers), by_turn, tuple(map(frozenset, holders)))
 
@@ -101,29 +100,29 @@ class _Thread:
         self.turns = 0
         self._prompt: list[frozenset[str]] = []
         self._counts: Counter[str] = Counter()
-        self._shown: dict[int, set[str]] = {}
+        self._prompted: dict[int, set[str]] = {}
 
-    def show(
-        self, turn: int, keep: int, tail: Sequence[frozenset[str]], asked: Iterable[str]
+    def add_prompt(
+        self, turn: int, keep: int, tail: Sequence[frozenset[str]], facts_of_turn: Iterable[str]
     ) -> None:
-        """Note the facts, among those `asked`, of a turn's prompt: the first `keep` messages of the
-        one before, then messages with the facts in `tail`.
+        """Note which facts of a turn its prompt has: the first `keep` messages of the one before,
+        then messages with the facts in `tail`.
         """
         for facts in self._prompt[keep:]:
             self._counts.subtract(facts)
         for facts in tail:
             self._counts.update(facts)
         self._prompt[keep:] = tail
-        self._shown[turn] = {fact for fact in asked if self._counts[fact]}
+        self._prompted[turn] = {fact for fact in facts_of_turn if self._counts[fact]}
 
     def needed(
-        self, turn: int, facts: Mapping[str, Asked], spans: Iterable[str], tools: frozenset[str]
+        self, turn: int, facts: Mapping[str, TurnFact], spans: Iterable[str], tools: frozenset[str]
     ) -> Iterator[str]:
         """Yield the facts that a turn took from its prompt, then the copied
         spans without such a fact. Names of tools, and names in code that the model made up, are
         left out.
         """
-        known = self._shown[turn] & self.first.keys()
+        known = self._prompted[turn] & self.first.keys()
         taken: list[str] = []
         for fact, (kind, in_code) in facts.items():
             if fact not in known or fact in tools:

@@ -6,7 +6,7 @@ import pytest
 from handmade import result, trace
 
 from bench.evidence import copied
-from bench.evidence.copied import Spans, ends_of_enough
+from bench.evidence.copied import copied_spans, ends_of_enough
 from bench.evidence.step_texts import parts_by_turn
 from bench.model import ModelTurn
 from bench.text.texts import Texts
@@ -17,8 +17,7 @@ def spans(said: str, *turns: str) -> list[tuple[str, ...]]:
     recording = trace(
         result(said, index=0), *(ModelTurn(index=number, content=text) for number, text in enumerate(turns, 1))
     )
-    found = Spans(recording, Texts(), parts_by_turn(recording))
-    return [found.of(turn.index) for turn in recording.model_turns]
+    return [*copied_spans(recording, Texts(), parts_by_turn(recording)).values()]
 
 
 @pytest.mark.parametrize(
@@ -82,14 +81,13 @@ def test_a_copied_run_is_sought_in_other_places_within_the_limit(monkeypatch: py
             ModelTurn(index=2, content=turn),
             ModelTurn(index=3, thread="other", content=turn),
         )
-        of = Spans(recording, Texts(), parts_by_turn(recording)).of
-        assert [of(2), of(3)] == found, spare
+        assert [*copied_spans(recording, Texts(), parts_by_turn(recording)).values()] == found, spare
 
 
 def test_a_fruitless_search_ends_the_search_in_that_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copied, "_SPARE", 10)
-    found = Spans(trace(), Texts(), {})
+    found = copied._Search()
     flat = " copper beam of steel "
-    assert not found._holds(flat, " of glass ", len(flat) - 9)  # nine characters
-    assert found._holds(flat, " of steel ", 0)  # one is left
-    assert not found._holds(flat, " of steel ", 0)
+    assert not found._has(flat, " of glass ", len(flat) - 9)  # nine characters
+    assert found._has(flat, " of steel ", 0)  # one is left
+    assert not found._has(flat, " of steel ", 0)
