@@ -7,15 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from ..model import (
-    ContextEdit,
-    ContextReset,
-    ModelTurn,
-    SystemTurn,
-    ToolsChanged,
-    Trace,
-    Usage,
-)
+from ..model import ContextEdit, ContextReset, ModelTurn, SystemTurn, ToolsChanged, Trace, Usage
 from ..model.audit import BreakCause, CacheBreak, CacheReport
 from ..tokens.caching import HOUR_S, CacheRule, idle_seconds, rule_of
 from ..tokens.prices import unit_prices

@@ -101,11 +101,7 @@ class RewrittenResult(GeneratedText):
     """A message of the strategy that shows a result."""
 
     def __init__(
-        self,
-        session: TraceSession,
-        number: int,
-        handles: tuple[str, ...],
-        contents: ResultContents,
+        self, session: TraceSession, number: int, handles: tuple[str, ...], contents: ResultContents
     ) -> None:
         super().__init__(session, number, handles)
         self.contents, self.result = contents, contents.result

@@ -17,10 +17,7 @@ _EARLY = 1.5
 
 
 def index_trace(
-    trace: Trace,
-    *,
-    model: str | None = None,
-    contents: TraceContents | None = None,
+    trace: Trace, *, model: str | None = None, contents: TraceContents | None = None
 ) -> TraceIndex:
     """The index of a trace. `model` applies to a trace that names none.
 

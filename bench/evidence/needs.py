@@ -10,14 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model import (
-    ModelTurn,
-    SystemTurn,
-    ToolsChanged,
-    Trace,
-    UserTurn,
-    nested,
-)
+from ..model import ModelTurn, SystemTurn, ToolsChanged, Trace, UserTurn, nested
 from ..model.index import Need, Origin
 from ..model.messages import RecordedMessages, Speaking, recorded_prompts
 from ..text.facts import flat

@@ -6,15 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..model import (
-    AnyStep,
-    Message,
-    ModelTurn,
-    RouteDecision,
-    ToolCall,
-    Trace,
-    nested,
-)
+from ..model import AnyStep, Message, ModelTurn, RouteDecision, ToolCall, Trace, nested
 from ..model.messages import Speaking, message_of
 from ..text.decode import plain_lines
 
