@@ -100,8 +100,8 @@ def metric(
     )
 
 
-shared = functools.partial(metric, unit="share", better="higher", aggregate="mean over tasks")
-"""Decorator that registers a share where more is better."""
+share_metric = functools.partial(metric, unit="share", better="higher", aggregate="mean over tasks")
+"""Decorator that registers a share of which more is better."""
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,10 @@ def metrics() -> dict[str, Metric]:
         for place in entry.meta["places"] or (None,):
             item = _at_place(entry, place)
             known[item.info.name] = item
-    labelled = list(dict.fromkeys((*LABELS, *known)))
-    families = list(dict.fromkeys(map(_family, labelled)))
-
-    def rank(name: str) -> tuple[int, int]:
-        return families.index(_family(name)), labelled.index(name)
-
-    return {name: known[name] for name in sorted(known, key=rank)}
+    in_order = [*LABELS, *(name for name in known if name not in LABELS)]
+    families = [*dict.fromkeys(map(_family, in_order))]
+    in_order.sort(key=lambda name: families.index(_family(name)))
+    return {name: known[name] for name in in_order}
 
 
 def _family(name: str) -> str:
@@ -145,7 +142,7 @@ def _family(name: str) -> str:
 
 
 def _at_place(entry: Plugin, place: str | None) -> Metric:
-    """The metric of a family at one place, or a metric without places."""
+    """The metric of a family at one place; a metric without places if that is None."""
     name = entry.name if place is None else entry.name.format(place)
     label = LABELS.get(name) or entry.doc.partition("\n")[0].rstrip(".")
     declared = {key: value for key, value in entry.meta.items() if key != "places"}
@@ -168,8 +165,17 @@ def numbers_of(evidence: ReplayEvidence) -> dict[str, Number]:
     }
 
 
+def amount(value: float, of: object) -> Number:
+    """A count or size; nothing to measure if there was nothing to count: `of` is empty, 0 or False.
+
+    >>> amount(2, of=["a", "b", "c"]).value, amount(0, of=[]) == NOTHING
+    (2.0, True)
+    """
+    return Number(float(value)) if of else NOTHING
+
+
 def share(part: float, total: float) -> Number:
-    """A share whose weight is its denominator; not measured if the total is 0.
+    """A share whose weight is its denominator; nothing to measure if the total is 0.
 
     >>> share(1, 4), share(0, 0)
     (Number(value=0.25, weight=4.0, reason=''), Number(value=None, weight=0.0, reason=''))
@@ -178,12 +184,12 @@ def share(part: float, total: float) -> Number:
 
 
 def mean(shares: Sequence[float]) -> Number:
-    """The mean of shares, each with the same weight; not measured without shares."""
+    """The mean of shares, each with the same weight; nothing to measure without shares."""
     return share(sum(shares), len(shares))
 
 
 def total(values: Sequence[float | None], unknown: str) -> Number:
-    """A sum; not measured if a value is None, for which `unknown` is the reason."""
+    """A sum; not measured if a value is None, with `unknown` as the reason. 0 without values."""
     known = [value for value in values if value is not None]
     return Number(float(sum(known))) if len(known) == len(values) else Number(None, reason=unknown)
 

@@ -14,9 +14,9 @@ from . import NOTHING, example as example, metric
 def changed(evidence: ReplayEvidence) -> Number:
     """Values that a message shows differently from what the tool returned.
 
-    Must be 0. That is a field with another value than in the untruncated result, or under a key
-    that the result lacks, and rows that a text leaves out without saying so. No prompts: nothing to
-    measure.
+    Must be 0. Counted are fields with another value than in the untruncated result, or under a key
+    that the result lacks, and rows that a text leaves out without saying so. If some texts could not
+    be checked, the number is the least that it can be. Without prompts there is nothing to measure.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
 
@@ -31,7 +31,8 @@ def invented(evidence: ReplayEvidence) -> Number:
     """Texts of the strategy with a number, identifier, name or order that no earlier message has.
 
     A number or label beside a result may count anything: the strategy is *not checked* instead, and
-    the number is the least that it can be. No prompts: nothing to measure.
+    the number is the least that it can be. 0: nothing is invented. Without prompts there is nothing
+    to measure.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
 
@@ -45,8 +46,8 @@ def invented(evidence: ReplayEvidence) -> Number:
 def hidden_errors(evidence: ReplayEvidence) -> Number:
     """Failed results that a message shows without their failure.
 
-    Must be 0. A placeholder without any content of the result does not hide a failure. No prompts:
-    nothing to measure.
+    Must be 0. A placeholder without any content of the result does not hide a failure. Without
+    prompts there is nothing to measure.
 
     Source: 004 §1.2: a step that failed must be seen to have failed
 
@@ -57,9 +58,10 @@ def hidden_errors(evidence: ReplayEvidence) -> Number:
 
 
 def _hits(evidence: ReplayEvidence, rule: Rule) -> Number:
+    """The findings of a rule; its reason names the texts that could not be checked."""
     if not evidence.walked.calls:
         return NOTHING
     check = evidence.checks[rule]
-    unchecked = check.unchecked if rule != "hidden" else 0  # there it is what texts leave out
+    unchecked = check.unchecked if rule != "hidden" else 0  # these leave something out silently
     reason = f"at least: {counted(unchecked, 'text')} could not be checked" if unchecked else ""
     return Number(float(check.hits), reason=reason)

@@ -13,16 +13,17 @@ from ..model.scores import Number
 from ..strategies import read_back, untruncated_record
 from ..strategies.documents.document_004 import ENRICHMENT, enrichment
 from ..text.answers import same
-from . import mean, shared
+from . import mean, share_metric
 
 
-@shared("findings.{}agreement", places=("", "evaluation_", "extraction_"))
+@share_metric("findings.{}agreement", places=("", "evaluation_", "extraction_"))
 def agreement(evidence: ReplayEvidence, place: str) -> Number:
     """Share of tool results whose evaluation and extraction (or whichever exists) are the same from
     the stored record as from the untruncated one.
 
-    0–1, of the results that have either on the untruncated record. Timestamps are left out; types
-    count (1 is not 1.0). Nothing evaluated or extracted: nothing to measure.
+    From 0 (none) to 1 (all), of the results that have either on the untruncated record. Timestamps
+    are left out; types count (1 is not 1.0). If nothing is evaluated or extracted, there is nothing
+    to measure.
 
     Source: 004 Issue Analysis "incorrect scientific conclusions", §3.2, §5.2
     """

@@ -12,18 +12,18 @@ from ..evidence.of_replay import ReplayEvidence
 from ..model import Message
 from ..model.scores import Number
 from ..text.places import starts_of
-from . import NOTHING, example as example, mean, metric, share, shared
+from . import amount, example as example, mean, metric, share, share_metric
 
 
-@shared("loss.fact_recall.{}", places=PLACES)
+@share_metric("loss.fact_recall.{}", places=PLACES)
 def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a tool result's facts that are still there.
 
-    0–1, the mean over results with a later prompt in their thread. The place is `shown` (any
-    message of the first prompt after the result), `end` (any message of the last prompt of its
-    thread), or `stored` (the value that a later step can read back from the store). An untruncated
-    result has lost nothing. Of more than a million characters a sample of the lines is read. No such
-    result: nothing to measure.
+    From 0 (none) to 1 (all), the mean over results with a later prompt in their thread. The place is
+    `shown` (any message of the first prompt after the result), `end` (any message of the last prompt
+    of its thread), or `stored` (the value that a later step can read back from the store). An
+    untruncated result has lost nothing. Of more than a million characters a sample of the lines is
+    read. Without such a result there is nothing to measure.
 
     Source: the recall of a set of keywords, as in "needle in a haystack" tests (Kamradt 2023)
 
@@ -33,14 +33,14 @@ def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     return mean([item.share for item in evidence.facts_kept[place]])
 
 
-@shared("loss.leaf_recall.{}", places=PLACES)
+@share_metric("loss.leaf_recall.{}", places=PLACES)
 def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a structured result's fields that are still there, each beside its own key.
 
-    0–1, the mean over results with a mapping or list as their data. Places as in
-    `loss.fact_recall`. A field counts as kept in a message about its result: under its key, in a
-    column of that name, or in a sentence with its key or its record's identity. No such result:
-    nothing to measure.
+    From 0 (none) to 1 (all), the mean over results with a mapping or list as their data. Places as
+    in `loss.fact_recall`. A field counts as kept in a message about its result: under its key, in a
+    column of that name, or in a sentence with its key or its record's identity. Without such a
+    result there is nothing to measure.
 
     Source: 004 §1.2: a structured result stored as `str(result)[:500]`
 
@@ -50,12 +50,12 @@ def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
     return mean([item.share for item in evidence.fields_kept[place]])
 
 
-@shared("loss.retrievable")
+@share_metric("loss.retrievable")
 def retrievable(evidence: ReplayEvidence) -> Number:
-    """Share of needed facts that are not in the prompt but behind a handle that it shows.
+    """Share of needed facts that are not in the prompt of their turn, but behind a handle in it.
 
-    0–1. The prompt has the whole handle, and resolving it gave a text with the fact. It is not
-    known if an agent would resolve it. No needs: nothing to measure.
+    From 0 (none) to 1 (all). The prompt has the whole handle, and resolving it gave a text with the
+    fact. It is not known if an agent would resolve it. Without needs there is nothing to measure.
 
     Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
 
@@ -70,8 +70,9 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     """Results that lost facts without a notice, in the first prompt after them or in the last one
     of their thread.
 
-    A notice is a line with a word for leaving out, in a text that shows the result (or else in one
-    of the strategy's own messages). No results with a later prompt: nothing to measure.
+    A notice is a line with a word for leaving out, in a text that shows the result (or else in a
+    message of the strategy about no single result). 0: every loss is announced. Without results with
+    a later prompt there is nothing to measure.
 
     Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
@@ -81,7 +82,7 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     kept = [of[place] for place in _PROMPTS for of in (evidence.facts_kept, evidence.fields_kept)]
     cut = {(it.result.index, it.call or 0) for it in chain(*kept) if it.kept < it.total}
     silent = {step for step, call in cut if not _is_noticed(evidence, step, call)}
-    return Number(float(len(silent))) if evidence.prompted else NOTHING
+    return amount(len(silent), of=evidence.prompted)
 
 
 _PROMPTS: tuple[Place, ...] = "shown", "end"
@@ -103,7 +104,8 @@ def commands_lost(evidence: ReplayEvidence) -> Number:
 
     A command is a tool call or a command in the text of a turn; repeated ones count once. It is
     kept if a message has the call, or the whole command as a line, or as the end of a line after a
-    colon, a prompt sign or a quote. No commands before a last prompt: nothing to measure.
+    colon, a prompt sign or a quote. 0: all are kept. Without commands before a last prompt there is
+    nothing to measure.
 
     Source: 002 Goal: commands stay after a summarization
 
@@ -117,7 +119,7 @@ def commands_lost(evidence: ReplayEvidence) -> Number:
         before = (call for turn in turns if turn.index < end for call in turn.tool_calls)
         if commands := {call.command for call in before}:
             lost.append(len(_missing(commands, evidence.prompt(call))))
-    return Number(float(sum(lost))) if lost else NOTHING
+    return amount(sum(lost), of=lost)
 
 
 def _missing(commands: set[str], prompt: Sequence[Message]) -> list[str]:

@@ -1,6 +1,4 @@
-"""Facts that the rest of the run needed: facts that a turn took from earlier messages, and if its
-prompt still had them.
-"""
+"""Facts that turns took from earlier messages, and the turns whose prompts would not have had them."""
 
 from __future__ import annotations
 
@@ -8,20 +6,20 @@ from ..evidence.calls import Repeat
 from ..evidence.needs import FAR_TURNS
 from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number
-from . import NOTHING, example as example, metric, share, shared
+from . import amount, example as example, metric, share, share_metric
 
 
-@shared("needed.recall{}", places=("", ".far"))
+@share_metric("needed.recall{}", places=("", ".far"))
 def recall(evidence: ReplayEvidence, place: str) -> Number:
-    """Share of needed facts that the prompt of their turn still held.
+    """Share of needed facts that the prompt of their turn still has.
 
-    0–1. A turn needs a fact that it uses, that an earlier message of its thread has, and that its
-    recorded prompt had too: the recorded model cannot have needed what it could not see. In a
-    strategy's own text, a fact from a field counts only as that field, unless the text cannot be
-    read as its result (such a strategy is never advised). A fact behind a handle in the prompt
-    counts as kept: it costs one more call, in `cost.usd`. `.far` counts facts last mentioned six or
-    more model turns ago. The detector does not see paraphrases and derived values.
-    No needs: nothing to measure.
+    From 0 (none) to 1 (all). A turn needs a fact that it uses, that an earlier message of its thread
+    has, and that its recorded prompt had too: the recorded model cannot have needed what it could
+    not see. In a text of the strategy, a fact from a field counts only as that field, unless the
+    text cannot be read as its result (such a strategy is never advised). A fact behind a handle in
+    the prompt counts as kept: it costs one more call, in `cost.usd`. `.far` counts facts last
+    mentioned six or more model turns ago. The detector does not see paraphrases and derived values.
+    Without needs there is nothing to measure.
 
     Source: reuse distance and miss rate of cache research (Mattson et al. 1970)
 
@@ -38,23 +36,23 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
 def missed_turns(evidence: ReplayEvidence) -> Number:
     """Model turns that would have missed something they used.
 
-    A turn misses a fact that is neither in its prompt nor behind a handle in it. No model turns:
-    nothing to measure.
+    A turn misses a fact that it needs and that is neither in its prompt nor behind a handle in it.
+    0: no turn misses anything. Without model turns there is nothing to measure.
 
     Source: page faults of virtual memory (Denning 1968)
 
     >>> missed_turns(example()).value
     1.0
     """
-    return Number(float(_turns(evidence))) if evidence.walked.calls else NOTHING
+    return amount(_turns(evidence), of=evidence.walked.calls)
 
 
 @metric("needed.missed_turn_rate", unit="share", aggregate="mean over tasks")
 def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     """Share of model turns that would have missed something they used.
 
-    0–1, of all turns, including those that need nothing. A missed turn does not predict an extra
-    turn. No model turns: nothing to measure.
+    From 0 (none) to 1 (every turn), of all turns, including those that need nothing. A missed turn
+    does not predict an extra turn. Without model turns there is nothing to measure.
 
     Source: page fault rate (Denning 1968)
 
@@ -73,16 +71,16 @@ def _turns(evidence: ReplayEvidence) -> int:
 def handle_turns(evidence: ReplayEvidence) -> Number:
     """Model turns that would have to fetch something they used by a handle in their prompt.
 
-    They are not missed turns. Each costs one more call, in `cost.usd` and `cost.prompt_tokens`. No
-    model turns: nothing to measure.
+    They are not missed turns. Each costs one more call, in `cost.usd` and `cost.prompt_tokens`. 0
+    without handles; without model turns there is nothing to measure.
 
     Source: minor page faults: the page is not where it is needed, but at hand (Denning 1968)
 
     >>> handle_turns(example()).value
     0.0
     """
-    fetched = sum(item.by_handle for item in evidence.fetches)
-    return Number(float(fetched)) if evidence.walked.calls else NOTHING
+    turns = sum(item.by_handle for item in evidence.fetches)
+    return amount(turns, of=evidence.walked.calls)
 
 
 @metric("needed.refetches", unit="calls")
@@ -91,13 +89,13 @@ def refetches(evidence: ReplayEvidence) -> Number:
 
     A repeated call has the function and arguments (or the command) of an earlier one of its thread,
     and its result has at least one fact of the earlier result. It counts if the prompt of its turn
-    lacks such a fact. A call repeated to see a change counts too, since it looks the same. No
-    repeated calls: nothing to measure.
+    lacks such a fact. A call repeated to see a change counts too, since it looks the same. Without
+    repeated calls there is nothing to measure.
 
     Source: cache misses that are fetched again (Denning 1968)
     """
     repeats = evidence.session.repeats
-    return Number(float(sum(_is_refetch(evidence, r) for r in repeats))) if repeats else NOTHING
+    return amount(sum(_is_refetch(evidence, repeat) for repeat in repeats), of=repeats)
 
 
 def _is_refetch(evidence: ReplayEvidence, repeat: Repeat) -> bool:

@@ -11,18 +11,19 @@ from ..model import AskedProbe, as_text
 from ..model.errors import ScenarioError
 from ..model.scores import Number
 from ..text.answers import is_answer, says_answer
-from . import NOTHING, example as example, share, shared
+from . import example as example, share, share_metric
 
 
-@shared("probes.recall")
+@share_metric("probes.recall")
 def recall(evidence: ReplayEvidence) -> Number:
     """Share of a scenario's questions that come out right: the answer is there, or what must be
     absent is not.
 
-    0–1. An answer is there if the probe's path finds it in the message or record of its result, or
-    if every value of it is in a text: in any message of the prompt, in the record, or in the reply.
-    What must be absent is looked for in the same way, in texts alone. A reply that no consumer made
-    is the recorded turn. No probes, or none about a turn that exists: nothing to measure.
+    From 0 (none) to 1 (all). An answer is there if the probe's path finds it in the message or
+    record of its result, or if every value of it is in a text: in any message of the prompt, in the
+    record, or in the reply. What must be absent is looked for in the same way, in texts alone.
+    Without a consumer the reply is the recorded turn. Without a probe about a turn that exists there
+    is nothing to measure.
 
     Source: RULER (arXiv 2404.06654), questions that only a kept context can answer; paths as
     JMESPath (jmespath.org)
@@ -43,7 +44,7 @@ def recall(evidence: ReplayEvidence) -> Number:
         judged = [right for probe in probes if (right := _right(evidence, probe)) is not None]
     except ScenarioError as error:
         return Number(None, reason=str(error))
-    return share(sum(judged), len(judged)) if judged else NOTHING
+    return share(sum(judged), len(judged))
 
 
 def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:

@@ -15,7 +15,7 @@ from ..model import Approval, ModelTurn, RouteDecision, ToolResult, Trace, UserT
 from ..model.outcome import TASK_STATE, Decision
 from ..model.scores import Number
 from ..text.scripts import expected_scripts
-from . import NOTHING, mean, metric, share, shared
+from . import NOTHING, amount, mean, metric, share, share_metric
 
 ABORT = "abort"
 """The route that ends a run because of a critical failure."""
@@ -26,13 +26,14 @@ REPEATS = 3
 """The number of equal decisions in a row that make a loop."""
 
 
-@shared("routing.accuracy")
+@share_metric("routing.accuracy")
 def accuracy(evidence: ReplayEvidence) -> Number:
     """Share of routing decisions that went where they should have gone.
 
-    0–1. Expected is the labelled route (for a selection a labelled script), else the recorded one,
-    else the same router's decision on untruncated records. A strategy without routers takes the
-    recorded routes, which count where they are labelled. No decisions: nothing to measure.
+    From 0 (none) to 1 (all). Expected is the labelled route (for a selection a labelled script),
+    else the recorded one, else the same router's decision on untruncated records. A strategy without
+    routers takes the recorded routes, which count where they are labelled. Without decisions there is
+    nothing to measure.
 
     Source: 004 §4.2
     """
@@ -74,12 +75,12 @@ def _labelled_scripts(trace: Trace) -> dict[str, list[str]]:
     return expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
 
 
-@shared("routing.first_divergence")
+@share_metric("routing.first_divergence")
 def first_divergence(evidence: ReplayEvidence) -> Number:
     """Share of the routing decisions before the first one that differs from the expected route.
 
-    0–1; 1 if none differs. Decisions after a divergence follow the recorded run and prove little.
-    No decisions: nothing to measure.
+    From 0 (the first one differs) to 1 (none does). Decisions after a divergence follow the recorded
+    run and prove little. Without decisions there is nothing to measure.
 
     Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
     """
@@ -92,7 +93,8 @@ def wrong_aborts(evidence: ReplayEvidence, place: str) -> Number:
     """Decisions that aborted the run and should not have (`false`), or that should have and did not
     (`missed`).
 
-    Without a decision of the other kind: nothing to measure.
+    0: none. There is nothing to measure without decisions that should not have aborted (for
+    `missed`: that should have).
 
     Source: 004 §4.2, the route `abort`
     """
@@ -106,7 +108,7 @@ def wrong_aborts(evidence: ReplayEvidence, place: str) -> Number:
 def reply_errors(evidence: ReplayEvidence) -> Number:
     """Replies that failed: there was no summary, and the raw output was too long to show.
 
-    No consumer, or no execution: nothing to measure.
+    0: none. Without a consumer's replies there is nothing to measure.
 
     Source: 001 §2 Step 2: only a small raw output is shown
     """
@@ -115,15 +117,15 @@ def reply_errors(evidence: ReplayEvidence) -> Number:
     )
 
 
-@shared("routing.unreset_states", better="lower")
+@share_metric("routing.unreset_states", better="lower")
 def unreset_states(evidence: ReplayEvidence) -> Number:
     """Share of the replies after which the task's state is not cleared, or the run is not at `END`:
     the "stuck in a loop" defect.
 
-    0–1. Counted are the replies of the strategy's consumer; without a consumer the decisions that the
-    trace recorded at its `end`. The state consists of the selected script, its parameters, raw
-    output and execution summary; empty texts and containers count as cleared. Neither replies nor
-    recorded ends: nothing to measure.
+    From 0 (none) to 1 (all). Counted are the replies of the strategy's consumer; without a consumer
+    the decisions that the trace recorded at its `end`. The state consists of the selected script, its
+    parameters, raw output and execution summary; empty texts and containers count as cleared.
+    Without replies and recorded ends there is nothing to measure.
 
     Source: 000 Step 5, 001 §2 Step 3
     """
@@ -149,8 +151,8 @@ def unapproved_executions(evidence: ReplayEvidence) -> Number:
 
     Counted are the results of `run_script_by_name`, in traces that record approvals; the last
     answer before the result decides. A failed result after a refusal is not an execution. The
-    number is the same for every strategy, since actions are recorded. No such result: nothing to
-    measure.
+    number is the same for every strategy, since actions are recorded. 0: none. Without such a result
+    there is nothing to measure.
 
     Source: 003 §1 "Human-in-the-Loop", §3.2
     """
@@ -174,8 +176,8 @@ def loops(evidence: ReplayEvidence) -> Number:
     Equal means the same route; progress is anything new in the trace: a user's words, an approval,
     a call with other arguments, a turn without calls that says something else, another untruncated
     result. A consumer's replies count as decisions of its own: they are equal with the same route
-    and the same task state left behind, and those that end at `END` are not a loop. No decisions:
-    nothing to measure.
+    and the same task state left behind, and those that end at `END` are not a loop. 0: none. Without
+    decisions and replies there is nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"
     """
@@ -190,7 +192,7 @@ def loops(evidence: ReplayEvidence) -> Number:
             reply = outcome.reply.route, compact_json(outcome.reply.state), ended_at
             taken.setdefault("consumer", []).append(reply)
     streaks = [len([*equal]) for decisions in taken.values() for _, equal in groupby(decisions)]
-    return Number(float(sum(streak >= REPEATS for streak in streaks))) if streaks else NOTHING
+    return amount(sum(streak >= REPEATS for streak in streaks), of=streaks)
 
 
 def _progress(trace: Trace) -> list[int]:
@@ -219,8 +221,8 @@ def wrong_loops(evidence: ReplayEvidence, place: str) -> Number:
     since truncated results look alike (`false`), or the other way round, since compaction hid the
     loop (`missed`).
 
-    A loop detector is a router that declares by which route it reports a loop (`loop`). Without
-    such a router: nothing to measure.
+    A loop detector is a router that declares by which route it reports a loop (`loop`). 0: none.
+    Without such a router there is nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"; misses and false alarms in signal detection (Green and
     Swets 1966)
@@ -228,17 +230,17 @@ def wrong_loops(evidence: ReplayEvidence, place: str) -> Number:
     detectors = [item for item in evidence.replay.decisions if item.loop is not None]
     reported = [(item.route == item.loop, item.untruncated == item.loop) for item in detectors]
     wrong = (True, False) if place == "false" else (False, True)
-    return Number(float(reported.count(wrong))) if reported else NOTHING
+    return amount(reported.count(wrong), of=reported)
 
 
-@shared("routing.selection_{}", places=("top1", "recall_at_3"))
+@share_metric("routing.selection_{}", places=("top1", "recall_at_3"))
 def selection(evidence: ReplayEvidence, place: str) -> Number:
     """Share of requests for which the expected script came first, or was among the first three
     returned.
 
-    0–1. The expected script is in the trace's labels (`labels.scripts`: step of the request → name,
-    or a list of acceptable names; ids of the manifest work too). No selection router, or no labels:
-    nothing to measure.
+    From 0 (never) to 1 (always). The expected script is in the trace's labels (`labels.scripts`:
+    step of the request → name, or a list of acceptable names; ids of the manifest work too). Without
+    a selection router and labels there is nothing to measure.
 
     Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"; recall at k
     (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
@@ -264,4 +266,4 @@ def _ranks(evidence: ReplayEvidence) -> list[float]:
 
 def _count(values: list[bool]) -> Number:
     """The number of true values; nothing to measure without values."""
-    return Number(float(sum(values))) if values else NOTHING
+    return amount(sum(values), of=values)
