@@ -20,10 +20,9 @@ from .gains import with_gains
 from .gates import judge
 from .prices import (
     METRICS,
-    at_honest_price,
+    as_best_of_many,
     basis_of,
-    honest_ratio,
-    honest_ratios,
+    expected_ratio,
     preference,
     prices_of,
     unpriced_in_words,
@@ -102,8 +101,8 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     """A comparison with the decision among its strategies, against what runs today. A strategy with
     a failed gate is invalid.
 
-    With `portfolio` the best strategy was chosen among many, so its stated price is the
-    leave-one-task-out price. The result does not depend on the order of strategies and runs.
+    With `portfolio` the best strategy was chosen among many, so beside its price stands the
+    leave-one-task-out price, which is what to expect. The result does not depend on the order of strategies and runs.
     """
     runs = Runs(compared.runs)
     tried = sorted({*compared.strategies} - {TODAY})
@@ -132,11 +131,11 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     judged = (replace(item, verdict=_verdict(item, advice)) for item in (today, *others))
     ranked = sorted(judged, key=lambda item: _place(item, advice))
     many = portfolio and advice.answers == "savings"
-    honest = honest_ratios(ranked, runs, basis) if many else {}
-    best = _strategy_to_advise(ranked, advice, honest.get("cached"))
+    expected = expected_ratio(ranked, runs, basis) if many else None
+    best = _strategy_to_advise(ranked, advice, expected)
     ranked.sort(key=lambda item: item is not best)
-    if best is not None:
-        ranked[0] = at_honest_price(best, today, honest)
+    if best is not None and best.cached is not None:
+        ranked[0] = replace(best, cached=as_best_of_many(best.cached, expected))
     advice = replace(advice, advised=best.strategy if best else None, ranked=tuple(ranked))
     return replace(compared, advice=with_sentence(advice, compared.asks))
 
@@ -197,12 +196,12 @@ def _verdict(item: Ranked, advice: Advice) -> Verdict:
 
 
 def _strategy_to_advise(
-    ordered: Sequence[Ranked], advice: Advice, honest: float | None
+    ordered: Sequence[Ranked], advice: Advice, expected: float | None
 ) -> Ranked | None:
     """The first strategy that may be shipped; among equally cheap ones the preferred one.
 
     The cheapest of many looks cheaper than it is. So a strategy that misses less is advised if it
-    costs no more than the `honest` price of the cheapest.
+    costs no more than what is `expected` of the cheapest.
     """
     ships = [item for item in ordered if item.verdict == "ship"]
     if advice.answers != "savings" or not ships or not math.isfinite(_ratio(ships[0], advice)):
@@ -213,9 +212,9 @@ def _strategy_to_advise(
 
     best = min(up_to(_ratio(ships[0], advice)), key=preference)
     price, missed = best.price, best.missed_turns or 0.0
-    if honest is None or price is None:
+    if price is None:
         return best
-    as_cheap = up_to(honest_ratio(price, honest))
+    as_cheap = up_to(as_best_of_many(price, expected).expected or 0.0)
     safer = [item for item in as_cheap if (item.missed_turns or 0.0) < missed]
     return min(safer or [best], key=preference)
 

@@ -86,41 +86,28 @@ def preference(item: Ranked) -> tuple[float, int, str]:
 # ---------------------------------------------------------------- the best of many
 
 
-def honest_ratios(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> dict[str, float]:
+def expected_ratio(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> float | None:
     """The price of a run compared with today's if each task used the strategy that is cheapest on
-    all other tasks, among those that could be shipped; for each price that is known.
+    all other tasks, among those that could be shipped; None if that is not known.
 
     The best of many was chosen on the tasks that it is judged on, so its own price looks too good.
     """
     others = (item for item in ranked if item.strategy != TODAY and not item.marks)
     usable = sorted((item for item in others if item.verdict not in REFUSED), key=preference)
-    ratios: dict[str, float] = {}
-    for field, metrics in METRICS[basis].items():
-        costs = [runs.by_task(item.strategy, metrics) for item in usable]
-        today = runs.by_task(TODAY, metrics) or ()
-        ratio = leave_one_out([by_task for by_task in costs if by_task is not None], today)
-        if ratio is not None:
-            ratios[field] = ratio
-    return ratios
+    metrics = METRICS[basis]["cached"]
+    costs = [runs.by_task(item.strategy, metrics) for item in usable]
+    today = runs.by_task(TODAY, metrics) or ()
+    return leave_one_out([by_task for by_task in costs if by_task is not None], today)
 
 
-def at_honest_price(item: Ranked, today: Ranked, honest: Mapping[str, float]) -> Ranked:
-    """A strategy that was chosen among many, with its honest prices in place of its own."""
-    for field, left_out in honest.items():
-        price, before = getattr(item, field), getattr(today, field)
-        if price is not None and price.ratio and before is not None:
-            ratio = honest_ratio(price, left_out)
-            stated = replace(price, ratio=ratio, per_run=before.per_run * ratio)
-            item = replace(item, **{field: stated})
-    return item
-
-
-def honest_ratio(price: Price, left_out: float) -> float:
-    """The ratio to state for a strategy that was chosen among many: the leave-one-task-out ratio
-    `left_out`, but not lower than its own ratio, nor higher than its interval.
+def as_best_of_many(price: Price, expected: float | None) -> Price:
+    """The price of a strategy that was chosen among many, with the ratio to expect: `expected`, but
+    not lower than its own ratio, nor higher than its interval.
 
     >>> price = Price(unit="usd", per_run=8, ratio=0.8, high=0.9)
-    >>> honest_ratio(price, 0.83), honest_ratio(price, 0.75), honest_ratio(price, 1.1)
-    (0.83, 0.8, 0.9)
+    >>> [as_best_of_many(price, it).expected for it in (0.83, 0.75, 1.1, None)]
+    [0.83, 0.8, 0.9, None]
     """
-    return min(max(left_out, price.ratio or 0.0), price.high or math.inf)
+    if not price.ratio or expected is None:
+        return price
+    return replace(price, expected=min(max(expected, price.ratio), price.high or math.inf))

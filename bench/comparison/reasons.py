@@ -255,4 +255,5 @@ def _why_not_advised(item: Ranked, advice: Advice) -> str:
     if price.ratio > best_price.ratio + EQUAL:
         return "saves less"
     misses_more = (item.missed_turns or 0) > (best.missed_turns or 0)
-    return f"saves about as much, and {'misses more' if misses_more else 'is no simpler'}"
+    less = "more, perhaps by chance" if price.ratio < best_price.ratio - EQUAL else "about as much"
+    return f"saves {less}, and {'misses more' if misses_more else 'is no simpler'}"

@@ -22,7 +22,7 @@ from .reasons import (
     refusal_in_words,
 )
 from .rules import asked_by, finite, slots_in_spec
-from .wording import costs, pricing_of, sample
+from .wording import costs, expected_in_words, pricing_of, sample
 
 _NOT_CACHED = "where prompts are not cached"
 _KEEP = "Keep what runs today"
@@ -191,7 +191,8 @@ def _certainty(item: Ranked, advice: Advice) -> str:
     ends = price.interval if price and gain == "cheaper" else None
     size = dict.fromkeys(percent(1 - end) for end in reversed(ends or ()))
     interval = f": 95% interval{' with it' if is_both else ''} {' to '.join(size)}" if size else ""
-    return f"It {words} on {sample(advice)}{both}{tries}{interval}."
+    expected = expected_in_words(item, advice)
+    return f"It {words} on {sample(advice)}{both}{tries}{interval}{expected and f'; {expected}'}."
 
 
 def _elsewhere(item: Ranked, advice: Advice) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..model.advice import NOISE, Advice, Price
+from ..model.advice import NOISE, Advice, Price, Ranked
 from ..text.wording import MINUS, count, counted, dollars, percent
 from .certainty import cannot_rule_out
 
@@ -42,6 +42,15 @@ def costs(price: Price) -> str:
         return less.format(percent(1 - (price.ratio or 0)))
     is_more = price.ratio and price.ratio > 1 + NOISE
     return more.format(percent((price.ratio or 0) - 1)) if is_more else same
+
+
+def expected_in_words(item: Ranked | None, advice: Advice) -> str:
+    """The change of price to expect of the best of many; "" if it is the measured one."""
+    price = item.price if item else None
+    expected = change(price.expected) if price else ""
+    if price is None or expected in ("", change(price.ratio)):
+        return ""
+    return f"expect {expected}, as it was chosen among {count(len(advice.tried))}"
 
 
 _CHEAP = 0.1

@@ -63,13 +63,15 @@ class Price(Value, frozen=True, kw_only=True):
 
     `unit` is usd, or tokens, those of a strategy's own calls included. `high` is the upper end of the one-sided 97.5 %
     interval of the ratio (None for too few tasks); the saving is certain if it is below 1 after
-    Holm's correction over all settings.
+    Holm's correction over all settings. `expected` is the ratio to expect on other tasks of the best
+    of many settings (None: not chosen among many).
     """
 
     unit: Literal["usd", "tokens"]
     per_run: float
     ratio: float | None = None
     high: float | None = None
+    expected: float | None = None
     p: float | None = None
     certain: bool = False
 

@@ -262,7 +262,7 @@ def test_of_equally_cheap_strategies_the_one_that_loses_less_is_advised(
     assert (advice.advised, advice.ranked[0].strategy) == (advised, advised)
 
 
-def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
+def test_a_portfolio_states_what_to_expect_on_tasks_that_did_not_choose() -> None:
     draws = random.Random(6)
     many = {f"s{at:02}": [cost * draws.lognormvariate(-0.4, 0.3) for cost in TODAY * 2] for at in range(12)}
     runs = runs_with_prices(TODAY * 2, **many)
@@ -272,12 +272,12 @@ def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
     chosen, stated = ranked(plain, apart.advised).cached, ranked(apart, apart.advised).cached
     assert chosen is not None
     assert stated is not None
-    assert chosen.ratio is not None
-    assert stated.ratio is not None
-    assert chosen.ratio < stated.ratio
+    assert (chosen.ratio or 9) < (stated.expected or 0) <= (stated.high or 0)
+    assert (stated.ratio, stated.interval, chosen.expected) == (chosen.ratio, chosen.interval, None)
+    assert f"; expect −{1 - (stated.expected or 0):.1%}, as it was chosen among 12." in apart.sentence
     steady, far = [cost * 0.9 for cost in TODAY], [cost * (0.8 if at else 3.5) for at, cost in enumerate(TODAY)]
     advice = advice_for(runs_with_prices(TODAY, steady=steady, far=far), portfolio=True)
-    assert "`steady`: it costs 10% less" in advice.sentence  # and not what another one would cost
+    assert "expect" not in advice.sentence  # of `steady`, since all its tasks agree
 
 
 def test_of_many_the_luckiest_gives_way_to_one_that_loses_less_at_its_honest_price() -> None:

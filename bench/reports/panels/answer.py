@@ -13,7 +13,7 @@ from ...comparison.reasons import (
     verdict_in_words,
 )
 from ...comparison.rules import asked_by, slots_in_spec
-from ...comparison.wording import change, means, sample
+from ...comparison.wording import change, expected_in_words, means, sample
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
@@ -163,7 +163,8 @@ def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
 def _price_figure(reading: Reading, item: Ranked, price: Price) -> Figure:
     """The change of price under a strategy."""
     interval = f"95% interval {reading.interval(price)}" if price.interval else ""
-    note = "; ".join(filter(None, [interval, item.condition]))
+    expected = expected_in_words(item, reading.advice)
+    note = "; ".join(filter(None, [interval, expected, item.condition]))
     is_plain = item.condition or item.verdict in REFUSED
     tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
     line = reading.price_move(item)
@@ -244,7 +245,8 @@ def _verdict_cell(reading: Reading, item: Ranked, mark: Mark) -> Cell:
         words = "in use"
     is_quiet = words in ("also acceptable", "in use")
     words = f"{words} {item.condition}" if item.verdict == "ship" else words
-    return Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), item.reason)
+    note = "; ".join(filter(None, [item.reason, expected_in_words(item, reading.advice)]))
+    return Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), note)
 
 
 def _range(reading: Reading, item: Ranked, scale: Axis | None) -> Range | None:
