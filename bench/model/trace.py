@@ -245,7 +245,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the trace's contents, independent of its id and file."""
+        """The hash of the trace's contents, by which copies, baselines and the cache know it: the same
+        whatever its id, path and format; `source.sha256` is that of the file's bytes."""
         content = compact_json(plain((self.labels, self.meta, self.left_out, self.steps)))
         return _sha256(content)
 
