@@ -16,7 +16,8 @@ from markupsafe import Markup, escape
 from ..model.errors import visible
 from .blocks import CODE, Report, plain
 
-_LONG_WORD = re.compile(r"\S{16,}")
+_LONG_WORD = re.compile(r"[^\s`]{12,}")
+_LONGER = 30  # letters of a word that begins on a new line
 
 
 def render(reports: Sequence[Report]) -> Iterator[str]:
@@ -47,8 +48,8 @@ def _environment() -> jinja2.Environment:
 
 
 def breakable(text: str) -> Markup:
-    """An escaped text whose long words may break: specs (with a `=`) between names and values, any
-    others after `/`, `_`, `.`, `:` and `,`."""
+    """An escaped text whose long words may break, the longest only where they fill a line: specs
+    (with a `=`) between names and values, any others after `/`, `_`, `.`, `:` and `,`."""
     return Markup(_LONG_WORD.sub(_with_breaks, str(escape(visible(text)))))
 
 
@@ -59,4 +60,5 @@ def prose(text: str) -> Markup:
 
 def _with_breaks(word: re.Match[str]) -> str:
     places = r"[/+]|[=:,](?=\w)(?!\d)" if "=" in word[0] else r"[/_]|[.:,](?=\w)(?!\d)"
-    return re.sub(places, r"\g<0><wbr>", word[0])
+    breaking = re.sub(places, r"\g<0><wbr>", word[0])
+    return f'<span class="long">{breaking}</span>' if len(word[0]) >= _LONGER else breaking
