@@ -273,7 +273,7 @@ def example_about(
     }
     finding = Finding(step=7, text='{"verdict": "fail"}', was='{"verdict": "pass"}')
     measured = tuple(
-        MeasuredRun(id=f"analysis/{number}", facts=RunFacts(sha256=f"{number:064x}", task=f"t{number}", turns=9, results=3), scores=tuple(
+        MeasuredRun(id=f"analysis/{number}", facts=RunFacts(sha256=f"{number:064x}", task=f"t{number}", turns=9, results=3, skipped={"half-written last line": int(number == 1), "event of type 'x'": 2}), scores=tuple(
             Score(strategy=name, numbers=totals[name], checks={"judged": Check(hits=2, of=3, findings=(finding,))} if name == "truncate" else {})
             for name in shares))
         for number in range(runs)

@@ -20,7 +20,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     """A section on the limits, the data that was read, and the versions."""
     limits = [REPLAY_LIMIT, *reading.compared.notes]
     blocks: list[Block] = [Prose("Limits", "heading"), *map(Prose, limits)]
-    blocks += [Prose("Read", "heading"), Prose(_read(reading))]
+    blocks += [Prose("Read", "heading"), *_read(reading)]
     if files := reading.compared.skipped:
         others = [item for item in files if not item.damaged]
         others.sort(key=lambda item: "." not in item.path.rpartition("/")[2])  # such as LICENSE
@@ -34,14 +34,15 @@ def sections(reading: Reading) -> Iterator[Section]:
     yield Section("trust", "Trust", tuple(blocks))
 
 
-def _read(reading: Reading) -> str:
+def _read(reading: Reading) -> Iterator[Prose]:
     """The size of the data, and what of it was not read or is not known."""
     facts = [run.facts for run in reading.runs]
     if not facts:
-        return "No recording."
+        yield Prose("No recording.")
+        return
     names = "turns", "results", "cut", "cut_unknown"
     turns, results, cut, unknown = (sum(getattr(it, name) for it in facts) for name in names)
-    left_out = [*not_understood(item.skipped for item in facts)]
+    odd, left_out = [*not_understood(item.skipped for item in facts)], []
     if cut:
         known = f"the full text is recorded of {count(cut - unknown)}, and not of {count(unknown)}"
         if unknown in (0, cut):
@@ -50,8 +51,9 @@ def _read(reading: Reading) -> str:
     if unknown := sum(not item.prompts_known for item in facts):
         left_out.append(f"Of {counted(unknown, 'run')} the recorded prompts are not known.")
     size = f"{reading.size}, {counted(turns, 'model call')}, {counted(results, 'tool result')}."
-    complete = [] if left_out or reading.compared.skipped else ["Nothing was left out."]
-    return " ".join([size, *left_out, *complete])
+    complete = [] if odd or left_out or reading.compared.skipped else ["Nothing was left out."]
+    yield Prose(" ".join([size, *left_out, *complete]))
+    yield from (Prose(text, "unread") for text in odd)
 
 
 def _not_read(kind: str, files: Sequence[Skipped]) -> str:
@@ -62,12 +64,14 @@ def _not_read(kind: str, files: Sequence[Skipped]) -> str:
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
-    """Yield a sentence on the data that readers did not understand; none if all was."""
+    """Yield a sentence on the data that readers did not understand; none if all was. Rare kinds,
+    such as damage, are first."""
     kinds: Counter[str] = Counter()
     for item in skipped:
         kinds.update(item)
     if kinds:
-        names = [f"{count(many)} × {kind}" for kind, many in kinds.most_common(6)]
+        ordered = sorted(kinds.items(), key=lambda item: (item[1], item[0]))
+        names = [f"{count(many)} × {kind}" for kind, many in ordered]
         yield f"Not understood and left out: {listed(names)}."
 
 
