@@ -216,6 +216,17 @@ def refused(error: BaseException) -> str:
     return may if isinstance(error, PermissionError) else ""
 
 
+@contextmanager
+def debugging(on: bool) -> Iterator[None]:
+    """A context in which, if `on`, tracebacks are printed as with `--debug`."""
+    before = os.environ.get(DEBUG, "")
+    os.environ[DEBUG] = "1" if on else before  # an empty one is off
+    try:
+        yield
+    finally:
+        os.environ[DEBUG] = before
+
+
 def debugged(error: BaseException) -> None:
     """Print the traceback of an error to standard error if `--debug` was given."""
     if os.environ.get(DEBUG):

@@ -10,7 +10,7 @@ from typing import Any
 from ..comparison.baseline import read_scores
 from ..files.writing import write_together
 from ..model.compared import Compared
-from ..model.errors import BenchError, named_in_errors
+from ..model.errors import BenchError, debugging, named_in_errors
 from ..plugins.worker import PRINTED
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.user_code.sandboxed import Place
@@ -45,7 +45,7 @@ def compare(
     one of these, or of slots → specs or functions; None: the portfolio. `gates` are tables as a
     scenario has them. `jobs` processes measure runs, or workers of the Dask scheduler whose address
     is the `engine`; the result is the same. User code runs in separate processes; with `debug`
-    functions run in this one. Without `details` reports show no prompts. `model` applies to
+    functions run in this one, and tracebacks are printed to standard error. Without `details` reports show no prompts. `model` applies to
     recordings that name none. `against` is a score file. Raises SpecError for two strategies with
     one name, BenchError without recordings or strategies.
     """
@@ -54,7 +54,7 @@ def compare(
     )
     scores = None if against is None else read_scores(Path(against), title)
     PRINTED.clear()  # each comparison of a long session shows what its code prints
-    with Workers(jobs, engine) as workers:
+    with debugging(debug), Workers(jobs, engine) as workers:
         options = RunOptions(workers, cache=cache, debug=debug, details=details)
         source = traces_given(traces, base)
         here = (base or Path()).resolve()

@@ -28,7 +28,7 @@ from bench.model import (
     compact_json,
     lines_of,
 )
-from bench.model.errors import DEBUG, own_error
+from bench.model.errors import debugging, own_error
 from bench.model.replay import Replay
 
 
@@ -179,8 +179,9 @@ def test_values_of_the_model_metrics_and_comparison_are_frozen(room):
     assert not thawed
 
 
-@pytest.mark.parametrize(("debug", "printed"), [("1", ["ValueError: no rows"]), ("", [])])
-def test_debug_prints_the_traceback_of_an_error(debug, printed, monkeypatch, capsys):
-    monkeypatch.setenv(DEBUG, debug)
-    assert own_error(ValueError("no rows")) == "ValueError: no rows"
+@pytest.mark.parametrize(("debug", "printed"), [(True, ["ValueError: no rows"]), (False, [])])
+def test_debug_prints_the_traceback_of_an_error(debug, printed, capsys):
+    with debugging(debug):
+        assert own_error(ValueError("no rows")) == "ValueError: no rows"
+    assert own_error(KeyError("later")) == "KeyError: 'later'"
     assert capsys.readouterr().err.splitlines() == printed

@@ -125,9 +125,11 @@ def test_code_that_depends_on_when_it_was_imported_is_unstable(tmp_path, monkeyp
     assert any(score.unstable_at is not None for score in run.scores)
 
 
-def test_user_code_is_replayed_twice_for_the_first_three_traces():
+def test_user_code_is_replayed_twice_for_the_first_three_traces(capsys):
     paths = [f"traces/rounds/round_0{number}.jsonl" for number in range(1, 5)]
-    compared = bench.compare(paths, {"odd": lambda result: str(random.random())}, debug=True)
+    code = {"odd": lambda result: str(random.random()), "no": lambda result: result.nothing}
+    compared = bench.compare(paths, code, debug=True)
+    assert "result.nothing" in capsys.readouterr().err
     unstable = [score.unstable_at for run in compared.runs for score in run.scores if score.strategy == "odd"]
     assert unstable == [7, 7, 7, None]
     assert [item.verdict for item in compared.advice.ranked if item.strategy == "odd"] == ["invalid"]
