@@ -1,4 +1,4 @@
-"""Tool calls with the results that answer them, repeated calls, and calls in one line."""
+"""Tool calls with the results that answer them, repeated calls, and a call in one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
 
 
 class Repeat(NamedTuple):
-    """A repeated call of a turn: `earlier` is the last result before it, `again` its own result."""
+    """A repeated call of a turn: the last `earlier` result of that call, and the result `again`."""
 
     turn: int
     earlier: ToolResult
@@ -52,36 +52,27 @@ def repeats_of(trace: Trace) -> list[Repeat]:
     return repeats
 
 
-def asked(call: ToolCall) -> str:
+def call_line(call: ToolCall) -> str:
     """The command, file or search of a call in one line, else its arguments as JSON; `""` without
     arguments.
 
-    >>> asked(ToolCall(id="c", name="Read", arguments={"file_path": "a.py", "offset": 40, "limit": 9}))
+    >>> call_line(ToolCall(id="c", name="Read", arguments={"file_path": "a.py", "offset": 40, "limit": 9}))
     'a.py offset=40 limit=9'
-    >>> asked(ToolCall(id="c", name="shell", arguments={"command": ["bash", "-lc", "ls -l"], "workdir": "/x"}))
+    >>> call_line(ToolCall(id="c", name="shell", arguments={"command": ["bash", "-lc", "ls -l"], "workdir": "/x"}))
     'ls -l'
-    >>> asked(ToolCall(id="c", name="shell", arguments="ls  -l")), asked(ToolCall(id="c", name="shell"))
+    >>> call_line(ToolCall(id="c", name="shell", arguments="ls  -l")), call_line(ToolCall(id="c", name="shell"))
     ('ls -l', '')
     """
-    given = call.arguments
-    if not isinstance(given, dict):
-        return "" if given is None else " ".join(as_text(given).split())
-    subject = next((given[name] for name in _SUBJECTS if given.get(name)), None)
+    arguments = call.arguments
+    if not isinstance(arguments, dict):
+        return "" if arguments is None else " ".join(as_text(arguments).split())
+    subject = next((arguments[name] for name in _SUBJECTS if arguments.get(name)), None)
     if isinstance(subject, list):
         shell = subject[:1] in (["bash"], ["sh"], ["/bin/bash"])
         subject = subject[-1] if shell else " ".join(map(str, subject))
     more = [
-        f"{name}={given[name]}"
+        f"{name}={arguments[name]}"
         for name in ("offset", "limit", "page")
-        if given.get(name) is not None
+        if arguments.get(name) is not None
     ]
-    return " ".join([*as_text(given if subject is None else subject).split(), *more])
-
-
-def call_of(result: ToolResult) -> str:
-    """The call of a result as text: the name of the function, then its arguments.
-
-    >>> call_of(ToolResult(index=1, call_id="c", function="shell", arguments={"cmd": "ls"}, seen=""))
-    'shell {"cmd":"ls"}'
-    """
-    return f"{result.function} {as_text(result.arguments)}"
+    return " ".join([*as_text(arguments if subject is None else subject).split(), *more])

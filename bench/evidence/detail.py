@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model import Message
 from ..model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
+from ..model.messages import shared_length
 from ..text.omissions import says_omission
 from .of_replay import ReplayEvidence
 
@@ -118,13 +119,9 @@ def _place_of_change(text: str, original: str) -> int:
     """The place of the first notice in a text, else the first difference."""
     if words := says_omission(text, original):
         return text.find(words)
-    pairs = enumerate(zip(text, original, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(text), len(original)))
+    return shared_length(text, original)
 
 
 def _text(message: Message) -> str:
-    return "\n".join(
-        filter(
-            None, (message.text, *(f"→ {call.name} {call.command}" for call in message.tool_calls))
-        )
-    )
+    calls = (f"→ {call.name} {call.command}" for call in message.tool_calls)
+    return "\n".join(filter(None, (message.text, *calls)))

@@ -31,8 +31,8 @@ def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
     }
     steps = chain(_dropped_at_once(evidence), *(_dropped_by_last(evidence, at) for at in lasts))
     for step in steps:
-        said = messages[evidence.index.full[step]].text
-        if not any(keeps_words(text, said) for text in texts):
+        words = messages[evidence.index.full[step]].text
+        if not any(keeps_words(text, words) for text in texts):
             yield step
 
 
@@ -40,22 +40,22 @@ def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
     """Yield the turns and failed results that the last prompt of a thread lacks although it shows
     their neighbours.
     """
-    last, shown = evidence.walked.calls[call], _steps_in(evidence, call)
+    last, present = evidence.walked.calls[call], _steps_in(evidence, call)
     before = [s for s in evidence.trace.steps if s.thread == last.thread and s.index < last.step]
     succeeded = evidence.session.succeeded.get(last.thread, [])
     succeeded = succeeded[: bisect_left(succeeded, last.step)]
-    if succeeded and shown.issuperset(succeeded):
+    if succeeded and present.issuperset(succeeded):
         results = (step.index for step in before if isinstance(step, ToolResult))
-        yield from (at for at in results if at > succeeded[0] and at not in shown)
+        yield from (at for at in results if at > succeeded[0] and at not in present)
     alone = {
         step.index
         for first, step, following in zip(before, before[1:], before[2:], strict=False)
-        if step.index not in shown and {first.index, following.index} <= shown
+        if step.index not in present and {first.index, following.index} <= present
     }
     for kind in (UserTurn, ModelTurn):
         turns = [s for s in before if isinstance(s, kind) and not getattr(s, "tool_calls", ())]
-        known = [turn.content for turn in turns if turn.index in shown]
-        gaps = [s.index not in shown and s.content not in known for s in turns]
+        known = [turn.content for turn in turns if turn.index in present]
+        gaps = [s.index not in present and s.content not in known for s in turns]
         missing = [s.index for s, gap in zip(turns, gaps, strict=True) if gap and s.index in alone]
         windows = sum(gap for gap, _ in groupby(gaps))
         if windows > 1 or (len(missing) > 1 and kind is UserTurn):
@@ -92,13 +92,13 @@ def gaps_between_results(evidence: ReplayEvidence) -> Iterator[int]:
     left out. Windows, which go by age, leave one gap.
     """
     for at in evidence.last_calls.values():
-        last, shown = evidence.walked.calls[at], _steps_in(evidence, at)
+        last, present = evidence.walked.calls[at], _steps_in(evidence, at)
         notes = (it.text for it in evidence.prompt(at) if it.step is None)
         if any(map(evidence.session.names_omission, notes)):
             continue
         results = (r.index for r in evidence.trace.results if r.thread == last.thread)
-        is_shown = [(index, index in shown) for index in results if index < last.step]
-        firsts = (next(group) for _, group in groupby(is_shown, key=lambda item: item[1]))
+        is_present = [(index, index in present) for index in results if index < last.step]
+        firsts = (next(group) for _, group in groupby(is_present, key=lambda item: item[1]))
         yield from [index for index, kept in firsts if not kept][1:]
 
 

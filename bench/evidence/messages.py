@@ -19,7 +19,7 @@ from ..text.texts import Texts
 from .contents import TraceContents, kept_between_runs
 
 _FEWEST = 4
-"""The fewest words in a row that are no accident."""
+"""The fewest words of a line that another text has only if it quotes it."""
 
 _BEGUN_CHARS = 24
 """The characters that two texts do not share by accident."""
@@ -56,10 +56,10 @@ class TraceMessages:
         """The recorded texts of results, each with its step, by their beginning. Short ones are left
         out: they may begin like other words.
         """
-        shown = (m for m in self.recording.messages if m.kind == "result" and m.step is not None)
+        results = (m for m in self.recording.messages if m.kind == "result" and m.step is not None)
         return grouped(
             (message.text[:_BEGUN_CHARS], (message.step or 0, message.text))
-            for message in shown
+            for message in results
             if len(message.text) >= _BEGUN_CHARS
         )
 
@@ -73,32 +73,39 @@ class TraceMessages:
             self.tokens.append(self.count.message(message))
         return known
 
+    def is_generated(self, number: int) -> bool:
+        """True if a message is the strategy's, and none of the recording."""
+        return number >= self.recorded
+
     def numbers_of(self, replay: Replay) -> Sequence[int]:
         """The numbers of a replay's messages in this trace, by their numbers in the replay."""
         return [*range(self.recorded), *map(self.number_of, replay.written)]
 
     @memo
     def texts_of(self, number: int) -> list[str]:
-        """The texts in which a message can hold something; none where a strategy's own one is a
-        notice and nothing else.
+        """The texts of a message that can have facts; `[]` for a message of the strategy that is
+        nothing but a notice.
         """
         message = self.messages[number]
-        is_own = number >= self.recorded and not message.tool_calls
-        if is_own and not without_notices(message.text).strip():
+        may_be_notice = self.is_generated(number) and not message.tool_calls
+        if may_be_notice and not without_notices(message.text).strip():
             return []
         return self.contents.of(message)
 
     @memo
     def facts_in(self, number: int) -> frozenset[str]:
-        """The facts of turns and of results in a message."""
-        is_own, texts = number >= self.recorded, self.texts_of(number)
-        said = (without_notices(text) if is_own else text for text in texts)
-        return frozenset[str]().union(*(self.contents.search.in_text(text) for text in said))
+        """The facts of turns and of results in a message; of a strategy's message without those in
+        its notices."""
+        texts = self.texts_of(number)
+        if self.is_generated(number):
+            texts = [*map(without_notices, texts)]
+        return frozenset[str]().union(*map(self.contents.search.in_text, texts))
 
     def facts_beside(self, number: int) -> frozenset[str]:
         """The facts in a message, without those that only one result has, if it is that."""
-        is_own = number >= self.recorded
-        return self.facts_in(number) if is_own else self._facts_beside.get(number, frozenset())
+        if self.is_generated(number):
+            return self.facts_in(number)
+        return self._facts_beside.get(number, frozenset())
 
     @kept_between_runs
     def _facts_beside(self) -> dict[int, frozenset[str]]:
@@ -153,8 +160,8 @@ class TraceMessages:
     def _lines_of_turns(self, fact: int) -> dict[str, str]:
         """The lines of turns with a fact, each as flat words, without short ones."""
         turns = (self.messages[at] for at in self.index.holders[fact] if at < self.recorded)
-        said = (line for turn in turns if turn.kind != "result" for line in turn.text.split("\n"))
-        return {line: self._flat_line(line) for line in said if len(line.split()) >= _FEWEST}
+        lines = (line for turn in turns if turn.kind != "result" for line in turn.text.split("\n"))
+        return {line: self._flat_line(line) for line in lines if len(line.split()) >= _FEWEST}
 
     @memo
     def _flat_line(self, line: str) -> str:
@@ -185,15 +192,12 @@ class TraceMessages:
 
     @memo
     def fields_of(self, number: int, step: int) -> frozenset[int]:
-        """The fields of the result of a step, by their places, that a message says."""
-        is_seen = number == self.index.seen[step]
-        return (
-            self._fields_seen[step]
-            if is_seen and step in self._fields_seen
-            else self._fields_said(number, step)
-        )
+        """The fields of the result of a step, by their places, that a message keeps."""
+        if number == self.index.seen[step] and step in self._fields_seen:
+            return self._fields_seen[step]
+        return self._fields_in_texts(number, step)
 
-    def _fields_said(self, number: int, step: int) -> frozenset[int]:
+    def _fields_in_texts(self, number: int, step: int) -> frozenset[int]:
         return frozenset[int]().union(*(self.fields_in(step, t) for t in self.texts_of(number)))
 
     @kept_between_runs
@@ -201,7 +205,7 @@ class TraceMessages:
         """By step the fields of each structured result that the recorded model saw truncated."""
         seen, full = self.index.seen, self.index.full
         steps = (step for step in self.contents.field_counts if seen[step] != full[step])
-        return {step: self._fields_said(seen[step], step) for step in steps}
+        return {step: self._fields_in_texts(seen[step], step) for step in steps}
 
     @memo
     def reading(self, text: str) -> TextReading:

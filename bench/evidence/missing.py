@@ -48,7 +48,7 @@ def instructions_of(
     """
     instructions: list[Instruction] = []
     used = _last_uses(trace, index)
-    asked: dict[str, int] = {}
+    last_request: dict[str, int] = {}  # by thread its place
     for step in trace.steps:
         if not isinstance(step, SystemTurn | UserTurn):
             continue
@@ -58,11 +58,11 @@ def instructions_of(
         if isinstance(step, SystemTurn):
             instructions.append(Instruction(step.thread, step.index, "system", text))
         else:
-            if step.thread in asked:
-                before = instructions[asked[step.thread]]
+            if (place := last_request.get(step.thread)) is not None:
+                before = instructions[place]
                 last = max(step.index, used.get(before.step, -1))
-                instructions[asked[step.thread]] = before._replace(last=last)
-            asked[step.thread] = len(instructions)
+                instructions[place] = before._replace(last=last)
+            last_request[step.thread] = len(instructions)
             instructions.append(Instruction(step.thread, step.index, "task", text))
         instructions += [
             Instruction(step.thread, step.index, "rule", rule) for rule in rules.get(step.index, ())
@@ -78,21 +78,21 @@ def _last_uses(trace: Trace, index: TraceIndex) -> dict[int, int]:
     used: dict[int, int] = {}
     for turn, needs in index.needs.items():
         for need in needs:
-            said = (users[number] for number in users.keys() & index.holders[need.fact])
-            if not any(need.origin_step < step <= turn for step in said):
+            repeated = (users[number] for number in users.keys() & index.holders[need.fact])
+            if not any(need.origin_step < step <= turn for step in repeated):
                 used[need.origin_step] = max(turn, used.get(need.origin_step, -1))
     return used
 
 
 class MissingInstructions(NamedTuple):
-    """The instructions that the prompt of one call lacks, by their places."""
+    """The instructions that the prompt of one turn lacks, by their places; `()` if it has all."""
 
     step: int
     missing: tuple[int, ...] = ()
 
 
 class InstructionReader:
-    """The instructions of a trace, and the messages that have them. Each message is read once."""
+    """The instructions of a trace, and a search for them in messages. Each message is read once."""
 
     def __init__(
         self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]
@@ -100,13 +100,14 @@ class InstructionReader:
         self.given, self.full, self._index, self._messages = given, index.full, index, messages
 
     @memo
-    def elsewhere(self, place: int) -> frozenset[int]:
+    def repeated_in(self, place: int) -> frozenset[int]:
         """The recorded messages that repeat an instruction, or that have most of the facts that
         later turns take from a request.
         """
         item = self.given[place]
         text = " ".join(item.text.split())
-        numbers = {number for number, folded in enumerate(self._folded) if text in folded}
+        texts = enumerate(self._recorded_texts)
+        numbers = {number for number, message_text in texts if text in message_text}
         if item.kind == "task":
             needs = (need for of_turn in self._index.needs.values() for need in of_turn)
             facts = {
@@ -120,12 +121,13 @@ class InstructionReader:
         return frozenset(numbers)
 
     @cached_property
-    def _folded(self) -> list[str]:
+    def _recorded_texts(self) -> list[str]:
+        """The texts of the recorded messages with single blanks."""
         recorded = self._messages[: len(self._index.tokens)]
         return [" ".join(message.text.split()) for message in recorded]
 
     @memo
-    def holds(self, number: int, place: int) -> bool:
+    def is_in(self, number: int, place: int) -> bool:
         """True if a message has an instruction; the rest of a shortened system prompt counts, and
         that of a request with so many words that it has more than the request itself."""
         message, item = self._messages[number], self.given[place]
@@ -160,10 +162,10 @@ def missing_instructions(
         calls = evidence.calls_between(item.thread, item.step, item.last)
         calls &= ~evidence.calls_with([reader.full[item.step]])
         if calls:
-            calls &= ~evidence.calls_with(reader.elsewhere(place))
+            calls &= ~evidence.calls_with(reader.repeated_in(place))
         for number in evidence.generated:
             during = evidence.walked.during[number]
-            if calls & during and reader.holds(number, place):
+            if calls & during and reader.is_in(number, place):
                 calls &= ~during
         for call in members(calls):
             missing.setdefault(call, []).append(place)

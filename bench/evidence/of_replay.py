@@ -19,7 +19,7 @@ from .dropped import picked_out
 from .generated_text import GeneratedText, RewrittenResult
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .missing import MissingInstructions, missing_instructions
-from .pairs import Refused
+from .prompt_rules import Refused
 from .session import TraceSession
 from .unmet import Fetch, Handles, Unmet, fetches_of, unmet_needs
 from .walk import Walked, members, walk, with_one_of
@@ -95,7 +95,7 @@ class ReplayEvidence:
     @cached_property
     def generated(self) -> tuple[int, ...]:
         """The messages of the strategy in any prompt, in order."""
-        return tuple(sorted(n for n in self.walked.during if n >= self.messages.recorded))
+        return tuple(sorted(n for n in self.walked.during if self.messages.is_generated(n)))
 
     @cached_property
     def generated_by_step(self) -> dict[int | None, list[int]]:

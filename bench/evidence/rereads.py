@@ -10,7 +10,7 @@ from typing import Literal
 from ..model import ToolResult, lines_of
 from ..model.audit import Reread
 from ..text.line_prefixes import without_number
-from .calls import answered_calls, asked
+from .calls import answered_calls, call_line
 from .of_replay import ReplayEvidence
 
 SHARE = 0.8
@@ -34,14 +34,14 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
     for result in recorded.trace.results:
         turn, call = calls.get(result.index, (None, None))
         lines = _lines(result.recorded_text)
-        names = frozenset[str]() if call is None else files_in(asked(call))
+        names = frozenset[str]() if call is None else files_in(call_line(call))
         if known := earlier.known(result, lines, result.index if turn is None else turn, names):
             at = recorded.call_before(result) if turn is None else recorded.call_of.get(turn)
             why, step = earlier.reason(known, at, SHARE * len(lines))
             yield Reread(
                 step=result.index,
                 earlier_step=step,
-                asked="" if call is None else asked(call),
+                asked="" if call is None else call_line(call),
                 lines_same=len(known),
                 lines=max(len(lines), 1),
                 why=why,

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..model import ToolResult, memo
+from ..model import ToolResult, as_text, memo
 from ..text.data_formats import comments_of, parse_data
 from ..text.decode import NothingParsed, decode_strings, letters_of, parse_json
 from ..text.encoded import decoded_runs
@@ -22,7 +22,6 @@ from ..text.omissions import says_omission
 from ..text.result_lines import ResultLines
 from ..text.same_data import by_records, data_of, is_same_data
 from ..text.tables import TextTables, tables_in
-from .calls import call_of
 from .failures import failed
 from .row_counts import counts_of, row_counts
 
@@ -119,7 +118,8 @@ class ResultContents:
     @cached_property
     def call_words(self) -> frozenset[str]:
         """The words of the call that it answers, in small letters."""
-        return frozenset(WORD.findall(call_of(self.result).casefold()))
+        call = f"{self.result.function} {as_text(self.result.arguments)}"
+        return frozenset(WORD.findall(call.casefold()))
 
     @cached_property
     def failed(self) -> bool:

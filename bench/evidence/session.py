@@ -16,8 +16,8 @@ from .generated_text import GeneratedText, RewrittenResult
 from .mentions import Mentions
 from .messages import TraceMessages
 from .missing import InstructionReader, instructions_of
-from .pairs import PromptRules
 from .prices import Pricing
+from .prompt_rules import PromptRules
 from .records import RecordValues
 
 Lacking = Callable[[], Iterable[tuple[int, int]]]

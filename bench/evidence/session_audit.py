@@ -20,7 +20,7 @@ from ..model.audit import (
 )
 from ..tokens.prices import UnitPrices
 from .cache_breaks import cache_report
-from .calls import answered_calls, asked
+from .calls import answered_calls, call_line
 from .carried import OUTSIDE, Carried, carried_by, within_reported
 from .of_replay import ReplayEvidence
 from .prices import PricedCall
@@ -221,7 +221,9 @@ def _dearest(
     recorded: ReplayEvidence, tokens: list[int], carried: dict[int, Carried], priced: bool
 ) -> list[DearResult]:
     """The results that cost most over the rest of their run."""
-    questions = {step: asked(call) for step, (_, call) in answered_calls(recorded.trace).items()}
+    questions = {
+        step: call_line(call) for step, (_, call) in answered_calls(recorded.trace).items()
+    }
     numbers = ((result, recorded.index.seen[result.index]) for result in recorded.trace.results)
     dearest = [
         DearResult(

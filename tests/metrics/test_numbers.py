@@ -16,7 +16,7 @@ from reference import replayed
 from bench import load
 from bench.evidence.index import index_trace
 from bench.evidence.of_replay import ReplayEvidence
-from bench.evidence.pairs import PromptRules
+from bench.evidence.prompt_rules import PromptRules
 from bench.evidence.session import TraceSession
 from bench.evidence.unmet import Handles
 from bench.metrics import metrics, numbers_of
