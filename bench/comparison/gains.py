@@ -65,7 +65,8 @@ def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, Ru
     worse = [f"`{b}`" for (a, b), gain in gains if a == ordered[0] and gain.p <= ALPHA]
     than = f"; it is certainly better than {listed(worse, 3)}" if worse else ""
     for name in ordered:
-        why = _NOT_TODAYS + (than if name == ordered[0] else "")
+        part = asked_by(figures[name]).slot.removesuffix("s")
+        why = _NOT_TODAYS.format(part) + (than if name == ordered[0] else "")
         better[name] = _unknown(figures[name].metric, why)
     return better
 
@@ -95,5 +96,5 @@ def _unknown(metric: str, why: str) -> RuleResult:
     return RuleResult(rule="better", metric=metric, passed=False, limit=limit, findings=findings)
 
 
-_NOT_TODAYS = "today's is not recorded (add it as a strategy)"
+_NOT_TODAYS = "what today's {} would do is not recorded: add it as a strategy"
 _UNMEASURED = "nothing that it fills could be measured"

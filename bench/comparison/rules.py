@@ -90,8 +90,8 @@ TABLE: tuple[DecisionRule, ...] = (
         figures={"probes.recall": "answers {} of the questions"},
     ),
     DecisionRule(
-        "judged", _LOSS, "judgements unchanged", things="judgements", slot="evaluator",
-        figures={"findings.agreement": "leaves {} of the evaluator's judgements unchanged"},
+        "judged", _LOSS, "judgements as with whole results", things="judgements", slot="evaluator",
+        figures={"findings.agreement": "judges {} of the results as it does with whole results"},
     ),
     DecisionRule(
         "routed", _LOSS, "right scripts found first", things="requests", slot="routers",
@@ -100,6 +100,10 @@ TABLE: tuple[DecisionRule, ...] = (
     DecisionRule(
         "routed", _LOSS, "routes as expected", things="decisions", slot="routers",
         figures={"routing.accuracy": "takes the expected route in {} of the decisions"},
+    ),
+    DecisionRule(
+        "routed", _LOSS, "routes as with whole results", things="decisions", slot="routers",
+        figures={"routing.agreement": "takes the same route as with whole results in {} of the decisions"},
     ),
     DecisionRule(
         "routed", _LOSS, "replies that leave the task's state uncleared", things="replies",

@@ -65,6 +65,7 @@ LABELS = {
     "findings.extraction_agreement": "extractions unchanged",
     "probes.recall": "questions still answered",
     "routing.accuracy": "routes as expected",
+    "routing.agreement": "routes as with whole results",
     "routing.first_divergence": "routes before the first wrong one",
     "routing.false_aborts": "runs aborted wrongly",
     "routing.missed_aborts": "aborts missed",

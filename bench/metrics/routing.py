@@ -31,14 +31,14 @@ def accuracy(evidence: ReplayEvidence) -> Number:
     """Share of routing decisions that went where they should have gone.
 
     From 0 (none) to 1 (all). Expected is the labelled route (for a selection a labelled script),
-    else the recorded one, else the same router's decision on untruncated records. A strategy without
-    routers takes the recorded routes, which count where they are labelled. Without decisions there is
+    else the recorded one; decisions without either do not count. A strategy without routers takes
+    the recorded routes, which count where they are labelled. Without decisions that count there is
     nothing to measure.
 
     Source: 004 §4.2
     """
     if evidence.replay.decisions:
-        return mean([item.route == route for item, route in expected_routes(evidence)])
+        return mean([item.route == route for item, route in _right_routes(evidence) if route])
     labels = evidence.trace.labels.get("routes")
     labels = labels if isinstance(labels, dict) else {}
     recorded = (step for step in evidence.trace.steps if isinstance(step, RouteDecision))
@@ -46,9 +46,26 @@ def accuracy(evidence: ReplayEvidence) -> Number:
     return mean([step.taken == labels[str(step.index)] for step in labelled])
 
 
+@share_metric("routing.agreement")
+def agreement(evidence: ReplayEvidence) -> Number:
+    """Share of routing decisions that the same router takes on the untruncated records, too.
+
+    From 0 (none) to 1 (all). It does not say if the routes are right. Without routers there is
+    nothing to measure.
+
+    Source: 004 Issue Analysis "incorrect scientific conclusions"
+    """
+    return mean([item.route == item.untruncated for item in evidence.replay.decisions])
+
+
 def expected_routes(evidence: ReplayEvidence) -> list[tuple[Decision, str]]:
     """Each decision with the route that it should have taken: the labelled one, else the recorded
     one, else the one on untruncated records."""
+    return [(item, route or item.untruncated) for item, route in _right_routes(evidence)]
+
+
+def _right_routes(evidence: ReplayEvidence) -> list[tuple[Decision, str | None]]:
+    """Each decision with the labelled route, else the recorded one, else None."""
     if not evidence.replay.decisions:
         return []
     steps = evidence.trace.steps
@@ -65,10 +82,7 @@ def expected_routes(evidence: ReplayEvidence) -> list[tuple[Decision, str]]:
         accepted = scripts.get(step, ()) if is_selection else ()
         return decision.route if decision.route in accepted else next(iter(accepted), None)
 
-    return [
-        (item, labelled(item) or taken.get(item.step) or item.untruncated)
-        for item in evidence.replay.decisions
-    ]
+    return [(item, labelled(item) or taken.get(item.step)) for item in evidence.replay.decisions]
 
 
 def _labelled_scripts(trace: Trace) -> dict[str, list[str]]:

@@ -339,7 +339,7 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
          "decisions (96 of 120 decisions; today 50%; 95% interval 70.6% to 89.4%). It is certainly better than what runs today on 6 runs."),
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "but at least 6 runs are needed."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
-        (None, [0.8] * 6, "not certain", "takes the expected route in 80% of the decisions (96 of 120 decisions), but today's is not recorded (add it as a strategy)."),
+        (None, [0.8] * 6, "not certain", "takes the expected route in 80% of the decisions (96 of 120 decisions), but what today's router would do is not recorded: add it as a strategy."),
     ],
 )  # fmt: skip
 def test_a_route_must_be_better_than_todays_by_more_than_chance(
