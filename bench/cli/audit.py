@@ -21,8 +21,8 @@ def audit(
 ) -> None:
     """Show what recorded sessions cost, and what was lost in them.
 
-    Where the prompt cache broke and why, what was cut, what was read twice. PATH is a file, a folder (`~/.claude/projects`,
-    `~/.codex/sessions`) or a pattern.
+    Where the prompt cache broke and why, what was cut, what was read twice. PATH is a file, a
+    folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern.
     """
     from ..files.writing import write_together
     from ..model.compared import Skipped

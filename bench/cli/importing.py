@@ -20,7 +20,7 @@ ENDINGS = (".jsonl", ".jsonl.gz")
 
 @click.command(name="import")
 @click.argument("sources", metavar="[FORMAT:]SRC…", nargs=-1, required=True)
-@click.option("-o", "--output", "output", required=True, type=click.Path(path_type=Path), metavar="FILE",
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="The file to write: .jsonl or .jsonl.gz.")  # fmt: skip
 @click.option(
     "--redact-personal",

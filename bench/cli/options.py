@@ -29,14 +29,17 @@ def _limits(context: click.Context, parameter: click.Parameter, values: tuple[st
         os.environ[VARIABLE] = ",".join(values)
 
 
+_LIMITS = """Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000. Let
+your own code take more: call=300 seconds a step, memory=8GB. Keep more: cache=20GB."""
+
+
 def every_command(command: click.Command) -> click.Command:
     """A command with the options that all have."""
     command.params += [
         click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                      help="Show the traceback of errors, those of strategies too."),
-        click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
-                     help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000. "
-                          "Let your own code take more: call=300 seconds a step, memory=8GB. Keep more: cache=20GB."),
+        click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True,
+                     callback=_limits, help=_LIMITS),
     ]  # fmt: skip
     return command
 
@@ -51,7 +54,8 @@ def warn_unlisted(model: str | None) -> None:
 
 
 of_model = click.option(
-    "--model", metavar="NAME", help="The model of recordings that name none: for prices, window and encoding.",
+    "--model", metavar="NAME",
+    help="The model of recordings that name none: for prices, window and encoding.",
 )  # fmt: skip
 all_tables = click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
 

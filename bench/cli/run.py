@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     "strategies",
     multiple=True,
     metavar="SPEC",
-    help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. Without one, about 20 are tried.",
+    help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. "
+    "Without one, about 20 are tried.",
 )
 @of_model
 @click.option(
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
 @click.option(
     "--against",
     metavar="REV|FILE",
-    help="Compare with the scenario as it was at a git revision, or with a file that `-o x.json` wrote.",
+    help="Compare with the scenario at a git revision, or with a file that `-o x.json` wrote.",
 )
 @all_tables
 @click.option(

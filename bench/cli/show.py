@@ -85,9 +85,10 @@ def step_lines(trace: Trace) -> Iterator[str]:
     encoding, assumed = encoding_for(trace.model)
     count = TokenCounter(encoding).text
     named = f"model {_flat(trace.model)}" if trace.model else "no model named"
+    parts = {"step": trace.steps, "model call": trace.model_turns, "tool result": trace.results}
     yield (
-        f"{_flat(trace.id)} ({trace.source.format}): {counted(len(trace.steps), 'step')}, "
-        f"{counted(len(trace.model_turns), 'model call')}, {counted(len(trace.results), 'tool result')}; "
+        f"{_flat(trace.id)} ({trace.source.format}): "
+        f"{', '.join(counted(len(items), name) for name, items in parts.items())}; "
         f"{named}, tokens by {encoding}{' (assumed)' if assumed else ''}"
     )
     wide = max(4, len(str(trace.steps[-1].index)) if trace.steps else 1)
@@ -96,11 +97,11 @@ def step_lines(trace: Trace) -> Iterator[str]:
     for step in trace.steps:
         before, text = words_of(step)
         total += (tokens := count(text))
-        where = f"[{_flat(step.thread)}] " if several else ""
+        start = (f"[{_flat(step.thread)}] " if several else "") + _flat(before)
         begins = _flat(text[: 4 * WIDTH])
         begins = begins if len(begins) <= WIDTH else begins[: WIDTH - 1] + "…"
         kind = step.__struct_config__.tag
-        yield f"{step.index:>{wide}}  {kind:<10} {written(tokens):>8}  {where}{_flat(before)}{begins}"
+        yield f"{step.index:>{wide}}  {kind:<10} {written(tokens):>8}  {start}{begins}"
     yield f"{counted(total, 'token')} of text"
 
 

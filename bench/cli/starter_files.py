@@ -1,4 +1,4 @@
-"""`bench init`: a scenario about your recordings, a strategy of your own, a baseline, a workflow."""
+"""`bench init`: a scenario about your recordings, your own strategy, a baseline, a workflow."""
 
 from __future__ import annotations
 

@@ -102,7 +102,8 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     a failed gate is invalid.
 
     With `portfolio` the best strategy was chosen among many, so beside its price stands the
-    leave-one-task-out price, which is what to expect. The result does not depend on the order of strategies and runs.
+    leave-one-task-out price, which is what to expect. The result does not depend on the order of
+    strategies and runs.
     """
     runs = Runs(compared.runs)
     tried = sorted({*compared.strategies} - {TODAY})

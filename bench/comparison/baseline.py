@@ -75,7 +75,7 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     """
     if not os.path.lexists(path):  # a link to a missing file is an error
         return None
-    again = "restore it with git checkout, or make it anew: `bench run --update-baseline`, `-o FILE.json`"
+    again = "restore it with git checkout, or make it anew: --update-baseline, -o FILE.json"
     try:
         data = read_result(path)
         read = msgspec.json.decode(data, type=ScoreFile | tuple[ScoreFile, ...])

@@ -69,8 +69,8 @@ def names(
 ) -> list[Name]:
     """The labels of the marks that have room for one, in the order of the marks.
 
-    `today` is the place of today's line, `limit` that of the limit with its name, which stands first,
-    above its line or at the top.
+    `today` is the place of today's line, `limit` that of the limit with its name, which stands
+    first, above its line or at the top.
     """
     marks, placed = [*map(field.around, points)], list[Name]()
     taken = [*marks]

@@ -22,7 +22,10 @@ _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
 _BEFORE_PART = re.compile(r"/?(?=#|__)")
 
-IN_TOKENS = "Tokens are compared, not prices, where runs name no model with a known price: `--model` sets one."
+IN_TOKENS = (
+    "Tokens are compared, not prices, where runs name no model with a known price: "
+    "`--model` sets one."
+)
 """The reason to count tokens and not money."""
 REPLAY_LIMIT = "Actions stay as recorded: if tasks then succeed is not measured."
 """The limit of replay."""
@@ -89,7 +92,7 @@ class Reading:
 
     @cached_property
     def is_shaped(self) -> bool:
-        """True if the question is about prompts, or some strategy changes what they cost or miss."""
+        """True if the question is about prompts, or a strategy changes what they cost or miss."""
         return self.advice.answers == "savings" or any(map(self.shapes_prompts, self.advice.ranked))
 
     def shapes_prompts(self, item: Ranked) -> bool:

@@ -45,9 +45,10 @@ def compare(
     one of these, or of slots → specs or functions; None: the portfolio. `gates` are tables as a
     scenario has them. `jobs` processes measure runs, or workers of the Dask scheduler whose address
     is the `engine`; the result is the same. User code runs in separate processes; with `debug`
-    functions run in this one, and tracebacks are printed to standard error. Without `details` reports show no prompts. `model` applies to
-    recordings that name none. `against` is a score file. Raises SpecError for two strategies with
-    one name, BenchError without recordings or strategies.
+    functions run in this one, and tracebacks are printed to standard error. Without `details`
+    reports show no prompts. `model` applies to recordings that name none. `against` is a score
+    file. Raises SpecError for two strategies with one name, BenchError without recordings or
+    strategies.
     """
     plan = Scenario(
         title=title, gates=tuple(map(dict, gates)), model=model, portfolio=strategies is None

@@ -144,7 +144,7 @@ def _require_declared(plugin: Plugin) -> None:
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
-    """A strategy from `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the NAME of a reference. Raises SpecError."""
+    """The strategy of `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or of a reference's NAME. Raises SpecError."""
     return build_strategy(declaration(text), base)
 
 

@@ -119,7 +119,7 @@ Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
 """A history in three parts: its head, the old messages, and its end."""
 
 
-class Summarising(Compactor):
+class WithWriter(Compactor):
     """Base of a compactor whose setting `writer` names the plug-in that writes its summaries."""
 
     writer: Annotated[Any, OfKind("writer")] = "extractive"
@@ -134,8 +134,8 @@ class Summarising(Compactor):
         return Written(read, self._write(read))
 
 
-class Summary(Summarising):
-    """Base of a compactor that replaces the old messages, as `divided` returns them, by a summary."""
+class Summary(WithWriter):
+    """Base of a compactor that replaces the old messages (see `divided`) by a summary."""
 
     @abstractmethod
     def divided(self, window: Window) -> Parts | None:

@@ -65,9 +65,9 @@ def is_observation(text: str) -> bool:
 
 
 def command_run(seen: str, recorded: Fields) -> ToolRun:
-    """A command's execution, from the envelope (JSON or tags) in which the model saw its output, and
-    from `returncode`, `exception_info` and `raw_output`, `recorded` beside it. If the model did not
-    see all of the raw output, that is put into the same envelope, as the harness would."""
+    """A command's execution, from the envelope (JSON or tags) in which the model saw its output,
+    and from `returncode`, `exception_info` and `raw_output`, `recorded` beside it. If the model did
+    not see all of the raw output, that is put into the same envelope, as the harness would."""
     tags, members = _RETURNCODE.match(seen), as_dict(strict_json(seen))
     stated = int(tags["code"]) if tags else 0
     code = recorded.get("returncode", members.get("returncode", stated))

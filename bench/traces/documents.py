@@ -122,7 +122,8 @@ class Document:
         except json.JSONDecodeError as error:
             what = f"not JSON at column {error.colno}: {error.msg}"
             if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string"):
-                what = "ends in the middle of a JSON value — the file was cut short; record it again or drop the rest"
+                what = "ends in the middle of a JSON value — the file was cut short; "
+                what += "record it again or drop the rest"
             raise self.fail(what, line=first + error.lineno - 1) from None
         except ValueError as error:
             raise self.fail(one_line(error), line=first) from None

@@ -60,10 +60,10 @@ def load(paths: Paths, base: Path | None = None) -> Loaded:
     reader recognises are left out and listed with the reason; a folder without a trace is an error,
     and so is a file that two readers are equally sure of. Among several files, those without a run,
     and those whose run another has given, are left out and listed; a part of another is read with
-    it. One that two paths name is read once. Runs are named after their files, a second one of the same
-    name after its path. No paths give no traces. A user's reader (`mine.py:Reader:runs/`) runs in a
-    separate process, with limits for each file; whatever goes wrong there is an error of that file.
-    Raises TraceError, one line with the place and what to do.
+    it. One that two paths name is read once. Runs are named after their files, a second one of the
+    same name after its path. No paths give no traces. A user's reader (`mine.py:Reader:runs/`) runs
+    in a separate process, with limits for each file; whatever goes wrong there is an error of that
+    file. Raises TraceError, one line with the place and what to do.
     """
     source = TraceSource(paths, base)
     return Loaded(tuple(source), tuple(source.skipped), tuple(source.damaged))

@@ -72,12 +72,12 @@ def is_password(text: str) -> bool:
 
 
 def is_assigned(text: str) -> bool:
-    """True if the bare value of a key with a secret's name is mixed, and neither code nor a path."""
+    """True if the bare value of a secret's key is mixed, and neither code nor a path."""
     return is_mixed(text) and is_setting(text)
 
 
 def is_setting(text: str) -> bool:
-    """True if the value of a key with a secret's name is neither code, a path, a name, nor prose."""
+    """True if the value of a secret's key is neither code, a path, a name, nor prose."""
     return is_literal(text) and not _PATH.fullmatch(text)
 
 

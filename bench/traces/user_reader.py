@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _Act = Literal["open", "sniff", "read"]
 _PART = b"PART"
-"""The beginning of an answer that has the whole and the reason of a PartOf; other answers are native
-files."""
+"""The beginning of an answer that has the whole and the reason of a PartOf; other answers are
+native files."""
 
 
 class UserReader:

@@ -188,7 +188,7 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> Fiel
 
 def time_of(value: Any, unread: Unread) -> float | None:
     """A time in seconds since the epoch, from seconds, milliseconds, nanoseconds (also as a text),
-    or a text in ISO 8601 (UTC without a zone). None for null; None and counted for anything else."""
+    or a text in ISO 8601 (UTC without a zone). None for null; None and counted for others."""
     if value is None:
         return None
     if isinstance(value, str) and _DIGITS.fullmatch(value):

@@ -86,7 +86,7 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         yield f"The provider reported the tokens of {some}; the others are {by_us}"
     if estimated := sum(turn.output_estimated for turn in turns):
         some = f"{count(estimated)} of {counted(reported, 'answer')}"
-        yield f"The tokens of {some} were reported before the answer ended, so bench counted the text."
+        yield f"The tokens of {some} were reported before its end, so bench counted the text."
     if reported:
         yield "The split of a prompt by message is fitted to the reported counts."
     forked = ((turn.counted_in, one.id) for one in sessions.all for turn in one.turns)
@@ -98,7 +98,8 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         theirs = sum(one.stated_usd or 0.0 for one in stated)
         ours = sum(one.charges.usd or 0.0 for one in stated)
         verb = "states" if len(stated) == 1 else "state"
-        yield f"{counted(len(stated), 'session')} {verb} {dollars(theirs)}; counted by bench: {dollars(ours)}."
+        who = f"{counted(len(stated), 'session')} {verb}"
+        yield f"{who} {dollars(theirs)}; counted by bench: {dollars(ours)}."
     if unpriced := [one for one in sessions.all if one.charges.usd is None]:
         if not sessions.priced:
             yield "Costs are in tokens."

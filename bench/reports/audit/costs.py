@@ -78,7 +78,8 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     marks: list[Mark] = ["rejected" if at in broken else "other" for at in range(len(sums))]
     last = count(len(sizes)) if len(sums) > 4 else ""
     which = "The dearest session, " if len(sessions.all) > 1 else ""
-    alt = f"{which}{sessions.names[one.id]}: {counted(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
+    turns, most = counted(len(sizes), "turn"), sessions.words(max(sizes))
+    alt = f"{which}{sessions.names[one.id]}: {turns}, the dearest {most}"
     if places := [str(item.turn) for item in one.cache.breaks]:
         alt += f", cache breaks at turns {listed(places, 12)}"
     notes = ["Red: the cache broke."] if broken else []

@@ -30,7 +30,8 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
     judged = sum(one.cache.judged for one in sessions.all)
     explained = sum(one.cache.explained for one in sessions.all)
     if judged:
-        text = f"The cache model explains {count(explained)} of {counted(judged, 'turn')} ({percent(explained / judged)})."
+        turns, share = counted(judged, "turn"), percent(explained / judged)
+        text = f"The cache model explains {count(explained)} of {turns} ({share})."
         below = " That is below 95%, so the theoretical minimum is in tokens."
         yield Prose(text if sessions.cache_fits else text + below)
     rows = []

@@ -136,6 +136,6 @@ class Sessions:
     def each(
         self, field: str, key: Callable[[Any], float] | None = None
     ) -> list[tuple[SessionAudit, Any]]:
-        """The items of one field of every session, each with its session; by `key`, largest first."""
+        """The items of a field of every session, each with its session; by `key`, largest first."""
         pairs = [(one, item) for one in self.all for item in attrgetter(field)(one)]
         return sorted(pairs, key=lambda pair: -key(pair[1])) if key else pairs

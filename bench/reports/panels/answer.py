@@ -120,9 +120,9 @@ def _gives(slot: str, code: str) -> str:
 
 
 def _figures(reading: Reading) -> Iterator[Figure]:
-    """Yield the figures on the strategy that the sentence is about: what it saves, what it misses or
-    breaks; then the cheapest rejected one, or how much was measured. A figure of stores, evaluators
-    or routers comes first."""
+    """Yield the figures on the strategy that the sentence is about: what it saves, what it misses
+    or breaks; then the cheapest rejected one, or how much was measured. A figure of stores,
+    evaluators or routers comes first."""
     advice = reading.advice
     item = advice.item(advice.subject) or (advice.tried or advice.ranked)[0]
     asked = advice.figure(item)
@@ -281,7 +281,8 @@ def _notes(reading: Reading) -> Iterator[str]:
     if reading.advice.basis == "cached":
         if shares["assumed"]:
             which = f"of {counted(shares['assumed'], 'run')} " if shares["recorded"] else ""
-            yield f"Cache shares {which}are assumed from the provider's rules: no usage is recorded."
+            why = "from the provider's rules: no usage is recorded"
+            yield f"Cache shares {which}are assumed {why}."
         if shares["recorded"]:
             yield "Prices count the recorded cache; text after a change is billed in full."
     yield f"Percentages are {means(reading.advice)}."

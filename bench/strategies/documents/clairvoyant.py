@@ -17,8 +17,8 @@ class Clairvoyant:
     result to its last use.
 
     Reads the future of the trace. The message also has the rules of finished requests. A fact that
-    is part of another one, or of a turn that stays, is left out; facts from fields are written after
-    their key and their record's identity.
+    is part of another one, or of a turn that stays, is left out; facts from fields are written
+    after their key and their record's identity.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 

@@ -1,4 +1,4 @@
-"""Document 000, "Post-Execution Summary Workflow": summaries of a script's result, and the reply."""
+"""Document 000, "Post-Execution Summary Workflow": summaries of script results, and the reply."""
 
 from __future__ import annotations
 

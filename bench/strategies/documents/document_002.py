@@ -1,4 +1,4 @@
-"""Document 002, "Summarize and Store Commands Separately": the rules of today, proposed and built."""
+"""Document 002, "Summarize and Store Commands Separately": the rules today, proposed and built."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...model import Message
 from ...plugins.registry import register
 from .. import NewHistory, Window, Written
-from ..engines import AtShare, Parts, Summarising, Summary, state
+from ..engines import AtShare, Parts, Summary, WithWriter, state
 from ..histories import split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
 
@@ -45,7 +45,7 @@ _LABEL = re.compile(r"^Command result:\s?")
 
 
 @dataclass(frozen=True)
-class Executed:
+class ExecutedCommand:
     """One executed command: its number (from 1), itself, and its result."""
 
     number: int
@@ -74,7 +74,7 @@ class CommandHistory:
     """
 
     def __init__(self) -> None:
-        self.entries: list[Executed] = []
+        self.entries: list[ExecutedCommand] = []
         self.messages: set[Message] = set()
         self._by_call: dict[str, str] = {}
         self._pending: str | None = None  # a command in text whose result is the next message
@@ -86,7 +86,7 @@ class CommandHistory:
             if message.kind == "result" or (pending is not None and message.kind == "user"):
                 command = self._by_call.get(message.call_id or "", pending or "(not recorded)")
                 result = _LABEL.sub("", message.text, count=1)
-                self.entries.append(Executed(len(self.entries) + 1, command, result))
+                self.entries.append(ExecutedCommand(len(self.entries) + 1, command, result))
                 self.messages.add(message)
             elif message.kind == "model":
                 written = _EXECUTE.search(message.text)
@@ -101,11 +101,11 @@ def _history(entries: Iterable[str]) -> Message:
     return summary_message("Command History:\n" + "\n\n".join(entries))
 
 
-def _last(entries: Sequence[Executed], number: int) -> Sequence[Executed]:
+def _last(entries: Sequence[ExecutedCommand], number: int) -> Sequence[ExecutedCommand]:
     return entries[max(0, len(entries) - number) :]
 
 
-class WithCommands(AtShare, Summarising):
+class WithCommands(AtShare, WithWriter):
     """Base of a history that ends with a message about its commands, written for each prompt."""
 
     threshold: Share = 0.8
@@ -256,7 +256,9 @@ class SeparateCommandsDeployed(WithCommands):
         text = message.text[: self.message_chars]
         return message if text == message.text else with_text(message, text)
 
-    def _history_message(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
+    def _history_message(
+        self, entries: Sequence[ExecutedCommand], last: int
+    ) -> tuple[Message, ...]:
         """The message with the last commands; none without commands."""
         texts = [
             entry.deployed_text(self.result_chars, "  Result") for entry in _last(entries, last)

@@ -136,10 +136,11 @@ K1, B = 1.5, 0.75
 
 ACTIONS = {
     "create": "create add build draw generate insert make new place produce put start write",
-    "modify": "modify adjust alter change configure edit enlarge extend move rename replace resize rotate set update",
+    "modify": "modify adjust alter change configure edit enlarge extend move rename replace resize"
+    " rotate set update",
     "delete": "delete cancel clear drop erase remove",
-    "list": "list browse count describe display fetch find get give how look lookup obtain query read retrieve search see show tell what when"
-    " where which who",
+    "list": "list browse count describe display fetch find get give how look lookup obtain query"
+    " read retrieve search see show tell what when where which who",
     "check": "check detect inspect test validate verify",
     "calculate": "calculate compute convert determine estimate evaluate measure predict solve",
     "book": "book buy order pay purchase reserve schedule",

@@ -38,7 +38,8 @@ _NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significa
 _DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
 _MARKUP = re.compile(r"<\w+[\s>/]")
 _COUNT = re.compile(
-    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)",
+    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}"
+    r"(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)",
     re.I,
 )
 

@@ -1,1 +1,1 @@
-"""The policies of today's agents and libraries, a file each: presets of mask, window and summary."""
+"""The policies of today's agents and libraries: presets of mask, window and summary."""

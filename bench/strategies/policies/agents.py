@@ -18,7 +18,8 @@ from ..settings import Count, Share
 class ClearToolUses(Mask):
     """The last `keep` tool results; above `trigger` prompt tokens the older ones are cleared.
 
-    Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer than `clear_at_least` tokens, nothing is cleared.
+    Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer
+    than `clear_at_least` tokens, nothing is cleared.
 
     Source: Anthropic API, "Context editing", clear_tool_uses_20250919
     (https://platform.claude.com/docs/en/build-with-claude/context-editing)
@@ -69,7 +70,7 @@ def codex_output(result: ToolResult, *, limit: Count = 12_000) -> str:
 
 
 def _middle_cut(text: str, limit: int, unit: str) -> str:
-    """The ends of a text, `limit` bytes together in whole characters, and the amount between them."""
+    """The ends of a text, `limit` bytes in whole characters, and the amount between them."""
     data = text.encode("utf-8", "replace")
     if len(data) <= limit:
         return text

@@ -14,7 +14,7 @@ from ..settings import Count, Share
 
 @register("compactor", "openhands.summarize")
 class OpenhandsSummarize(Summary):
-    """The first `keep_first` events, a summary of what follows, and a tail; above `max_size` events.
+    """The first `keep_first` events, a summary of the next, and a tail; above `max_size` events.
 
     The tail has `max_size` // 2 - `keep_first` - 1 events. The dropped part is moved forward so
     that it does not separate a call from its result; if it is then less than `minimum_progress` of

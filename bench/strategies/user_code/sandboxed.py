@@ -68,7 +68,7 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
     if debug and not all(isinstance(item, str) for _, item in items):
         return "", "debug=True"
     try:
-        _sent(declared)
+        _pickled(declared)
     except Exception as error:
         return "", f"{type(error).__name__}: {one_line(error)}"
     codes = (
@@ -84,7 +84,7 @@ def _in_child(group: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     slots = set().union(*(declared.slots for declared in group))
     modules = (EACH_REPLAY, *((ITS_MESSAGES,) if slots & {"compactor", "routers"} else ()))
-    prepare = functools.partial(load, tuple(map(_sent, group)), place, modules)
+    prepare = functools.partial(load, tuple(map(_pickled, group)), place, modules)
     limits = Limits(hidden=place.hidden)
     child, another = Child(prepare, limits), Child(prepare, limits)
     child.start()  # neither waits: both import the code at the same time
@@ -120,7 +120,7 @@ def _in_child(group: Sequence[Declaration], place: Place, tolerant: bool) -> lis
 
 
 def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
-    """A strategy that cannot be loaded, with the reason. Unless `tolerant` a SpecError is raised."""
+    """A strategy that cannot be loaded, with the reason. Raises SpecError unless `tolerant`."""
     if isinstance(problem, LoadError):
         return Strategy.of(declared, broken=str(problem))
     if isinstance(problem, SpecError) and not tolerant:
@@ -139,7 +139,7 @@ def stop(strategies: Sequence[Strategy]) -> None:
 # ---------------------------------------------------------------- functions that are passed
 
 
-def _sent(declared: Declaration) -> bytes:
+def _pickled(declared: Declaration) -> bytes:
     """A declaration, pickled for another process. Errors of pickling are raised."""
     if all(isinstance(item, str) for items in declared.slots.values() for item in items):
         return pickle.dumps(declared)

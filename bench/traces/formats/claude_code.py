@@ -24,7 +24,8 @@ _SILENT = {
     "scheduled_task_fire", "memory_saved", "api_metrics", "task_started", "task_progress", "task_notification",
     "files_persisted", "hook_progress", "session_state_changed",
 }  # fmt: skip
-"""Types of lines, and subtypes of system lines, that are in no prompt; nor are those without one (1.0)."""
+"""Types of lines, and subtypes of system lines, that are in no prompt; nor are those without one
+(1.0)."""
 _CLEARED = "[Old tool result content cleared]"
 _MAIN = "main"
 
@@ -37,8 +38,8 @@ _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalPa
 
 @register("reader", "claude_code")
 class ClaudeCode(SessionLog):
-    """One session per file. An answer's lines repeat its message id: they are one turn, and its usage
-    counts once.
+    """One session per file. An answer's lines repeat its message id: they are one turn, and its
+    usage counts once.
 
     Sub-agents (`parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read with its session)
     are threads. A mark of compaction is a ContextReset with the summary that follows it; so is

@@ -33,9 +33,9 @@ _LINE = {"type": str, "timestamp": object, "payload": dict}
 
 @register("reader", "codex")
 class Codex(SessionLog):
-    """One session per file. What Codex sends is recorded item by item: the items between two outputs
-    are one turn; a token count is the usage of the turn before it, or of the one after it where
-    that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
+    """One session per file. What Codex sends is recorded item by item: the items between two
+    outputs are one turn; a token count is the usage of the turn before it, or of the one after it
+    where that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
     ContextReset: what the new history holds of the old is kept, the rest is the summary; taking
     turns back is one too. A command failed where its exit code is not 0; its whole output is `full`
     where the session has it. Reasoning is encrypted unless summaries were asked for; that is

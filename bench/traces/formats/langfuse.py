@@ -23,8 +23,8 @@ _STARTS = ("startTime", "start_time")
 
 @register("reader", "langfuse")
 class Langfuse(Format):
-    """One trace per Langfuse trace: `{trace, observations}`, a trace with its `observations`, a list
-    or lines of either or of observations alone.
+    """One trace per Langfuse trace: `{trace, observations}`, a trace with its `observations`, a
+    list or lines of either or of observations alone.
 
     A generation is a model call with its whole prompt (`input`), its answer (`output`) and its
     usage; inputs and outputs may be JSON within texts. Tool observations, and spans named as a

@@ -16,8 +16,8 @@ _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser
 
 @register("reader", "langsmith")
 class LangSmith(Format):
-    """One trace per root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with
-    `child_runs` inside, or batches (`post`, `patch`).
+    """One trace per root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs
+    with `child_runs` inside, or batches (`post`, `patch`).
 
     Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as
     a text. Tool runs give outputs, errors and times to the results. A sub-agent has a thread of its

@@ -24,8 +24,8 @@ _OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "tra
 
 @register("reader", "messages")
 class Messages(Format):
-    """One trace per conversation: a list of messages, `{"messages": […]}`, a list or lines of those,
-    or lines of messages.
+    """One trace per conversation: a list of messages, `{"messages": […]}`, a list or lines of
+    those, or lines of messages.
 
     Messages may be those of OpenAI's chat interface, items of its Responses interface, Anthropic's
     with content blocks, or LangChain's in any dump; `system`, `tools` and `model` may stand around

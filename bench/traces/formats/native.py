@@ -99,8 +99,8 @@ class _Run:
 
 
 def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
-    """Write traces into one native file, compressed if the name ends in `.gz`; a failed write leaves
-    no partial file.
+    """Write traces into one native file, compressed if the name ends in `.gz`; a failed write
+    leaves no partial file.
 
     The traces may be an iterator; only their encoded bytes stay in memory. The same traces give the
     same bytes, no time or name inside. Raises TraceError for one that cannot be written as JSON.

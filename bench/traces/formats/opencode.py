@@ -31,8 +31,8 @@ _TIMES = {"created": float, "start": float, "end": float, "compacted": float}
 
 @register("reader", "opencode")
 class Opencode(SessionLog):
-    """One session per file. Each step of an assistant's message is a turn with its calls; the results
-    follow it.
+    """One session per file. Each step of an assistant's message is a turn with its calls; the
+    results follow it.
 
     Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the
     first call after that. A message of compaction and its summary are turns, and then a

@@ -138,7 +138,7 @@ _ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "q
 
 
 class _History(Steps):
-    """The steps of one run. `query` of an action is the prompt before it, `messages` the next one."""
+    """The steps of one run. `query` of an action is the prompt before it, `messages` that after it."""
 
     def __init__(self, run: Fields, case: str) -> None:
         super().__init__()

@@ -41,9 +41,9 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     """The usage in an object: `prompt_tokens` with cached ones, `completion_tokens` with reasoning;
     None without a prompt size, if all counts are 0, or if more is cached than the prompt has.
 
-    The total tells if the reported prompt includes the cached tokens, and if the completion includes
-    the reasoning. Anthropic reports no total, and counts cached tokens separately. An odd count,
-    such as one above any model's window, is not read, but counted in `unread`.
+    The total tells if the reported prompt includes the cached tokens, and if the completion
+    includes the reasoning. Anthropic reports no total, and counts cached tokens separately. An odd
+    count, such as one above any model's window, is not read, but counted in `unread`.
 
     >>> usage_in({"input": 100, "output": 10, "total": 150, "cached": 40}, Unread()).prompt_tokens
     140
