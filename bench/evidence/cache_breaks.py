@@ -12,7 +12,7 @@ from ..model.audit import BreakCause, CacheBreak, CacheReport
 from ..tokens.caching import HOUR_S, CacheRule, idle_seconds, rule_of
 from ..tokens.prices import unit_prices
 
-TOLERANCE = 0.01
+_TOLERANCE = 0.01
 """The share of an expected read that may be missing, since providers cache blocks, not tokens."""
 
 FEWEST_TOKENS = 1024
@@ -31,13 +31,13 @@ def cache_report(
     trace: Trace,
     model: str | None = None,
     elsewhere: Collection[int] = (),
-    new: Mapping[int, int] | None = None,
+    new_tokens: Mapping[int, int] | None = None,
 ) -> CacheReport:
     """The cache breaks of a recording, and the share of its turns that the cache model explains.
 
     A turn is expected to read what the turn before it in its thread read and wrote; where a
     provider does not report writes, the prompt before as far as the provider's rule reads it; never
-    the messages that are new in its own prompt, whose tokens `new` gives by its step. A shortfall
+    the messages that are new in its own prompt, of which `new_tokens` gives the number by its step. A shortfall
     of more than 1 % (and of at least 1,024 tokens) is a break. It has a cause that the recording
     shows, or "unknown"; a turn is explained if it read what was expected, or broke for a cause that
     the recording shows. Turns without reported cache reads, and those `elsewhere`, are not judged.
@@ -51,24 +51,24 @@ def cache_report(
     >>> report = cache_report(trace)
     >>> report.judged, report.explained, [(b.turn, b.tokens_again, b.cause) for b in report.breaks]
     (2, 2, [(3, 9500, 'lifetime over')])
-    >>> cache_report(trace, new={2: 700}).breaks[0].tokens_again
+    >>> cache_report(trace, new_tokens={2: 700}).breaks[0].tokens_again
     9200
     """
     judged = explained = 0
     breaks: list[CacheBreak] = []
-    for number, left, turn, usage in _pairs(trace):
+    for number, earlier, turn, usage in _pairs(trace):
         rule = rule_of(turn.model or model)
         if rule is None or turn.index in elsewhere:
             continue
         judged += 1
-        sent_before = usage.prompt_tokens - (new or {}).get(turn.index, 0)
-        expected = min(_left_by(left, rule), max(0, sent_before))
+        sent_before = usage.prompt_tokens - (new_tokens or {}).get(turn.index, 0)
+        expected = min(_left_in_cache(earlier, rule), max(0, sent_before))
         short = expected - (usage.cached_prompt_tokens or 0)
-        if short < max(FEWEST_TOKENS, TOLERANCE * expected):
+        if short < max(FEWEST_TOKENS, _TOLERANCE * expected):
             explained += 1
             continue
-        idle_s = idle_seconds(left.turn, turn)
-        cause = _cause(left, turn, rule, idle_s, model)
+        idle_s = idle_seconds(earlier.turn, turn)
+        cause = _cause(earlier, turn, rule, idle_s, model)
         explained += cause != "unknown"
         breaks.append(
             CacheBreak(
@@ -114,26 +114,26 @@ def _changed_by(step: object) -> BreakCause | None:
     return "tools or system prompt changed" if isinstance(step, ToolsChanged | SystemTurn) else None
 
 
-def _left_by(left: _Earlier, rule: CacheRule) -> int:
+def _left_in_cache(earlier: _Earlier, rule: CacheRule) -> int:
     """The tokens that a turn left in the cache: its reported reads and writes, else its prompt by
     the cache rule.
     """
-    usage = left.usage
+    usage = earlier.usage
     if usage.cache_write_tokens is not None and rule.writes:
         return (usage.cached_prompt_tokens or 0) + usage.cache_write_tokens
     return rule.read(usage.prompt_tokens)
 
 
 def _cause(
-    left: _Earlier, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
+    earlier: _Earlier, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
 ) -> BreakCause:
     """The reason why a turn read less than the turn before it left in the cache."""
-    if left.changed is not None:
-        return left.changed
-    if (left.turn.model or model) != (turn.model or model):
+    if earlier.changed is not None:
+        return earlier.changed
+    if (earlier.turn.model or model) != (turn.model or model):
         return "model changed"
     lifetime_s = rule.lifetime_s
-    if lifetime_s is not None and left.usage.cache_write_1h_tokens:
+    if lifetime_s is not None and earlier.usage.cache_write_1h_tokens:
         lifetime_s = HOUR_S
     over = lifetime_s is not None and idle_s is not None and idle_s > lifetime_s
     return "lifetime over" if over else "unknown"
@@ -145,8 +145,8 @@ def _extra_usd(
     """The dollars that the missing tokens cost more than a read from the cache; None without listed
     prices.
     """
-    began = next((step.t for step in trace.steps if step.t is not None), None)
-    prices = unit_prices(turn.model or model, began)
+    first_time = next((step.t for step in trace.steps if step.t is not None), None)
+    prices = unit_prices(turn.model or model, first_time)
     if prices is None:
         return None
     written = min(short, usage.cache_write_tokens or 0)

@@ -53,7 +53,7 @@ class GeneratedText:
     @cached_property
     def text(self) -> str:
         """Its text as it is read."""
-        return self.session.messages.contents.text_of(self.message)
+        return self.session.contents.text_of(self.message)
 
     @cached_property
     def added(self) -> str:

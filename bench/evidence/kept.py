@@ -38,7 +38,7 @@ class KeptShare(NamedTuple):
 
 def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     """Yield the kept facts of each result with a text at a place."""
-    contents = evidence.messages.contents
+    contents = evidence.contents
     for result, call, text in _altered(evidence, place):
         if text == result.text:
             if text or place == "stored":
@@ -92,5 +92,5 @@ def _altered(
         stored, text = outcome.stored, result.text
         if stored is not result.value and as_text(stored) != as_text(result.value):
             as_stored = "" if stored is None else as_text(stored)
-            text = evidence.messages.contents.results[result.index].normalized(as_stored)
+            text = evidence.contents.results[result.index].normalized(as_stored)
         yield result, None, text

@@ -32,7 +32,8 @@ class ReplayEvidence:
 
     def __init__(self, session: TraceSession, replay: Replay) -> None:
         self.session, self.replay = session, replay
-        self.trace, self.index, self.messages = session.trace, session.index, session.messages
+        self.trace, self.index = session.trace, session.index
+        self.messages, self.contents = session.messages, session.contents
 
     @cached_property
     def walked(self) -> Walked:
@@ -173,7 +174,7 @@ class ReplayEvidence:
         """The results with a later prompt in their thread, each with the calls of the first and of
         the last such prompt.
         """
-        contents = self.messages.contents.results.values()
+        contents = self.contents.results.values()
         calls = ((it.result, self.call_after(it.result)) for it in contents)
         return [
             (result, call, self.last_calls[result.thread])
@@ -221,12 +222,12 @@ class ReplayEvidence:
 
     def facts_in_prompt(self, result: ToolResult, call: int) -> frozenset[str]:
         """The facts of a result that the prompt of a call has without the untruncated result."""
-        facts, calls = self.messages.contents.facts_of(result.index), self._calls_with_facts
+        facts, calls = self.contents.facts_of(result.index), self._calls_with_facts
         return frozenset(fact for fact in facts & calls.keys() if calls[fact] >> call & 1)
 
     def lost_facts(self, result: ToolResult, call: int) -> list[str]:
         """The facts of a result that the prompt of a call does not have, in order."""
-        present, facts = self.facts_in_prompt(result, call), self.messages.contents.facts
+        present, facts = self.facts_in_prompt(result, call), self.contents.facts
         return [fact for fact in facts[result.index] if fact not in present]
 
     @cached_property

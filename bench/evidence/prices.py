@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..model import Message, Trace
+from ..model import Message, Trace, memo
 from ..model.index import TraceIndex
 from ..model.messages import Running
 from ..model.replay import Call
@@ -74,31 +74,26 @@ class Pricing:
         self.index = index
         self._models = {turn.index: turn.model or index.model for turn in trace.model_turns}
         self._times = {step.index: step.t for step in trace.steps if step.t is not None}
-        self._began = next(iter(self._times.values()), None)
+        self._first_time = next(iter(self._times.values()), None)
         first = {turn.thread: turn for turn in reversed(trace.model_turns)}
         self._warm = {
             turn.index: turn.usage.cached_prompt_tokens or 0
             for turn in first.values()
             if turn.usage
         }
-        written = [turn.usage for turn in trace.model_turns if turn.usage is not None]
-        hour = sum(usage.cache_write_1h_tokens or 0 for usage in written)
-        every = sum(usage.cache_write_tokens or 0 for usage in written)
-        self._hour_share = hour / every if every else 0.0
+        usages = [turn.usage for turn in trace.model_turns if turn.usage is not None]
+        for_hour = sum(usage.cache_write_1h_tokens or 0 for usage in usages)
+        written = sum(usage.cache_write_tokens or 0 for usage in usages)
+        self._hour_share = for_hour / written if written else 0.0
         self.once = once
-        self._rules = {
-            model: (cache_rule(provider, model), prices)
-            for model, (provider, prices) in self._listed.items()
-        }
 
     @kept_between_runs
     def _listed(self) -> dict[str, _Listed]:
         """The provider and the prices of each model of the trace."""
-        return {
-            model: (provider_of(model), unit_prices(model, self._began))
-            for model in {*self._models.values()}
-            if model
-        }
+        return {model: self._find_listed(model) for model in {*self._models.values()} if model}
+
+    def _find_listed(self, model: str) -> _Listed:
+        return provider_of(model), unit_prices(model, self._first_time)
 
     def rule_of(self, step: int) -> tuple[CacheRule | None, UnitPrices | None]:
         """The cache rule and the prices of the model of a turn."""
@@ -134,16 +129,13 @@ class Pricing:
         """Of tokens written to the cache, those for an hour: the share that the recording wrote."""
         return round(written * self._hour_share)
 
+    @memo
     def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
         """The cache rule and the prices of a model; each is None if it is not known."""
         if model is None:
             return None, None
-        if model not in self._rules:  # a model that a strategy asked
-            self._rules[model] = (
-                cache_rule(provider_of(model), model),
-                unit_prices(model, self._began),
-            )
-        return self._rules[model]
+        provider, prices = self._listed.get(model) or self._find_listed(model)
+        return cache_rule(provider, model), prices
 
     def price(
         self, call: Call, at: ThreadPrompt, size: int, messages: Sequence[Message]

@@ -290,7 +290,7 @@ def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator
     by a marker.
     """
     facts, needs = recorded.index.facts, recorded.index.needs.items()
-    contents = recorded.messages.contents
+    contents = recorded.contents
     last_turns = {facts[need.fact]: turn for turn, of_turn in sorted(needs) for need in of_turn}
     for result in recorded.trace.results:
         seen = result.recorded_text

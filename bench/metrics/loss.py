@@ -95,7 +95,7 @@ def _is_noticed(evidence: ReplayEvidence, step: int, call: int) -> bool:
     about = [evidence.messages.messages[number] for number in evidence.shown_at(step, call)]
     texts = [message.text for message in about if message.step is not None]
     texts = texts or [it.text for it in about if evidence.session.names_omission(it.text)]
-    return any(map(evidence.session.contents.results[step].says_omission, texts))
+    return any(map(evidence.contents.results[step].says_omission, texts))
 
 
 @metric("loss.commands_lost", unit="commands")

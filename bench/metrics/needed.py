@@ -100,7 +100,7 @@ def refetches(evidence: ReplayEvidence) -> Number:
 
 def _is_refetch(evidence: ReplayEvidence, repeat: Repeat) -> bool:
     """True if the prompt of a repeated call lacks a fact that both of its results show."""
-    earlier, contents = repeat.earlier, evidence.messages.contents
+    earlier, contents = repeat.earlier, evidence.contents
     call = evidence.call_of.get(repeat.turn)
     if call is None or evidence.is_in_prompt(evidence.index.full[earlier.index], call):
         return False
