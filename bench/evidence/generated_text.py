@@ -86,9 +86,9 @@ class GeneratedText:
 
         Data at the beginning of a line, and words that some message has in a row, are left out.
         """
-        known, unsaid = self.session.lines_of(None), self.session.mentions.unsaid
+        known, new_parts = self.session.lines_of(None), self.session.mentions.new_parts
         lines = (line for line in self.added.split("\n") if line not in known)
-        return [part for line in lines for part in unsaid(line)]
+        return [part for line in lines for part in new_parts(line)]
 
     def once(self, key: Hashable, find: Callable[[], _V]) -> _V:
         """The value of `find()` about this text, cached under a key."""

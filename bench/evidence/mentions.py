@@ -87,33 +87,33 @@ class Mentions:
         truncated; few words must begin a line. None without one.
         """
         words = flat(text).rstrip()
-        find = self._having if words.count(" ") >= _QUOTED_WORDS else self._begun_so
+        find = self._steps_with if words.count(" ") >= _QUOTED_WORDS else self._steps_beginning
         return min(find(words), default=None)
 
-    def _having(self, words: str) -> Iterator[int]:
+    def _steps_with(self, words: str) -> Iterator[int]:
         """Yield the steps of the contents with flat words in a row, the last one perhaps truncated,
         where no denial stands before them."""
-        parts = self._having_rarest(words.split()[:-1])
+        parts = self._with_rarest(words.split()[:-1])
         for number in dict.fromkeys(part % len(self._contents) for part in parts):
             before, *others = self._row(number).split(words)
             if others and any(not _DENIAL.search(text) for text in (before, *others[:-1])):
                 yield self._first_steps[self._contents[number]]
 
-    def _begun_so(self, words: str) -> Iterator[int]:
+    def _steps_beginning(self, words: str) -> Iterator[int]:
         """Yield the steps of the lines that begin with flat words, the last one perhaps
         truncated."""
         if not self._by_word.keys() >= {*words.split()[:-1]}:
             return
         words = words[:_BEGUN_CHARS]
-        whole = words if len(words) > _CUT_CHARS else f"{words} "
-        for line, step in self._lines_begun[bisect_left(self._lines_begun, (words, -2)) :]:
+        enough = words if len(words) > _CUT_CHARS else f"{words} "
+        for line, step in self._beginnings[bisect_left(self._beginnings, (words, -2)) :]:
             if not line.startswith(words):
                 return
-            if line.startswith(whole):
+            if line.startswith(enough):
                 yield step
 
     @cached_property
-    def _lines_begun(self) -> list[tuple[str, int]]:
+    def _beginnings(self) -> list[tuple[str, int]]:
         """The beginnings of all lines and sentences as flat words, each with its step, sorted. A
         line with a key goes on with the text below it.
         """
@@ -123,12 +123,12 @@ class Mentions:
             below_keys = (f"{key} {line}" for key, line in pairwise(lines) if key.endswith(":"))
             for line in chain(lines, below_keys):
                 steps.setdefault(line, step)
-        begun = {
+        beginnings = {
             (sentence[: 2 * _BEGUN_CHARS], step)
             for line, step in steps.items()
             for sentence in (_LIST_MARK.sub("", line), *sentences_of(line))
         }
-        return sorted({(flat(sentence), step) for sentence, step in begun})
+        return sorted({(flat(sentence), step) for sentence, step in beginnings})
 
     def _row(self, number: int) -> str:
         """The flat words of a content."""
@@ -155,7 +155,7 @@ class Mentions:
         return numbers
 
     def _has(self, part: int, words: str) -> bool:
-        """True if flat words stand in a row in or around a part of a content."""
+        """True if flat words are in a row in or around a part of a content."""
         before, number = divmod(part, len(self._contents))
         begin, end = before * _PART_CHARS - len(words), (before + 1) * _PART_CHARS + len(words)
         start = self._row(number).find(words, max(0, begin), end + 1)
@@ -215,7 +215,7 @@ class Mentions:
         return False
 
     @memo
-    def unsaid(self, line: str) -> tuple[str, ...]:
+    def new_parts(self, line: str) -> tuple[str, ...]:
         """The parts of a line that no message has, without data at its beginning; none for a blank
         line.
         """
@@ -238,7 +238,7 @@ class Mentions:
         begun = words.rstrip()
         return self._in_a_row(words) or (
             len(each) >= _FEWEST_BEFORE_A_CUT
-            and any(self._has(part, begun) for part in self._having_rarest(before))
+            and any(self._has(part, begun) for part in self._with_rarest(before))
         )
 
     def _in_a_row(self, words: str) -> bool:
@@ -248,9 +248,9 @@ class Mentions:
             self._rest = number, start + len(words) - 1
             return True
         each = words.split()
-        return not each or any(self._has(part, words) for part in self._having_rarest(each))
+        return not each or any(self._has(part, words) for part in self._with_rarest(each))
 
-    def _having_rarest(self, words: list[str]) -> list[int]:
+    def _with_rarest(self, words: list[str]) -> list[int]:
         """The parts of the contents with the rarest of some words; none if a word is in no content."""
         if not self._by_word.keys() >= set(words):
             return []

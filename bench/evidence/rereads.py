@@ -14,12 +14,21 @@ from .calls import answered_calls, call_line
 from .of_replay import ReplayEvidence
 
 SHARE = 0.8
-"""The share of a result's lines in earlier results from which it counts as read again."""
+"""The fewest lines of a result, as a share of all, that earlier ones have if it was read again."""
 
 _BETWEEN_WORDS = re.compile(r"[\s'\"`=:;|&<>(),{}\[\]]+")
-_LONGEST = 500  # characters of a path
+_LONGEST = 500
+"""The characters from which a word is no path."""
+
 _NAME = re.compile(r"[./].*[^\W\d_]|[^\W\d_].*[./]")
-FEWEST_LINES, _SHORTEST_CHARS, _SAME_CHARS, _MOST_PLACES = 4, 8, 40, 8
+FEWEST_LINES = 4
+"""A result with fewer lines was read again only if the same call had the same result."""
+
+_SHORTEST_CHARS, _SAME_CHARS = 8, 40
+"""The fewest characters of a line that is compared, and of a result that is compared as a whole."""
+
+_MOST_RESULTS = 8
+"""The most earlier results to remember of one line: the last ones."""
 
 
 def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
@@ -30,7 +39,7 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
     a call that names other files reads nothing again. Linear in the text.
     """
     calls = answered_calls(recorded.trace)
-    earlier = _Earlier(recorded)
+    earlier = _EarlierResults(recorded)
     for result in recorded.trace.results:
         turn, call = calls.get(result.index, (None, None))
         lines = _lines(result.recorded_text)
@@ -49,14 +58,14 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
         earlier.add(result, lines, names)
 
 
-class _Earlier:
+class _EarlierResults:
     """The results of a recording so far."""
 
     def __init__(self, recorded: ReplayEvidence) -> None:
-        self._evidence = recorded
-        self._holders: dict[tuple[str, str], list[int]] = {}
+        self._recorded = recorded
+        self._results_by_line: dict[tuple[str, str], list[int]] = {}
         self._repeated = {item.again.index: item.earlier for item in recorded.session.repeats}
-        self._seen: dict[int, frozenset[str]] = {}
+        self._lines_seen: dict[int, frozenset[str]] = {}
         self._names: dict[int, frozenset[str]] = {}
 
     def known(
@@ -65,46 +74,51 @@ class _Earlier:
         """The lines of a result that was read again by a turn that names some files, each with the
         earlier results that have it; none for a new one.
         """
-        by_line = {line: self._holders.get((result.thread, line), []) for line in lines}
-        holders = {step for steps in by_line.values() for step in steps if step < turn}
-        same = {step for step in holders if not names_others(self._names[step], names)}
+        by_line = {line: self._results_by_line.get((result.thread, line), []) for line in lines}
+        before = {step for steps in by_line.values() for step in steps if step < turn}
+        same = {step for step in before if not names_others(self._names[step], names)}
         kept = {line: [step for step in steps if step in same] for line, steps in by_line.items()}
         known = {line: steps for line, steps in kept.items() if steps}
         if len(lines) >= FEWEST_LINES and len(known) >= SHARE * len(lines):
             return known
-        text, before = result.recorded_text, self._repeated.get(result.index)
-        if before is None or len(text) < _SAME_CHARS or text != before.recorded_text:
+        text, repeated = result.recorded_text, self._repeated.get(result.index)
+        if repeated is None or len(text) < _SAME_CHARS or text != repeated.recorded_text:
             return {}
-        return {line: [before.index] for line in lines or {""}}
+        return {line: [repeated.index] for line in lines or {""}}
 
     def reason(
         self, known: dict[str, list[int]], call: int | None, enough: float
     ) -> tuple[Literal["cut", "dropped", "in prompt"], int]:
-        """The reason for reading known lines again, and the earlier result with most of them."""
-        every = Counter(at for steps in known.values() for at in steps)
-        shown = {at for at in every if self._is_shown(at, call)}
-        seen = [[at for at in steps if line in self._seen[at]] for line, steps in known.items()]
+        """The reason for reading known lines again in a call, and the earlier result with most of
+        them: "cut" if the model had seen fewer than `enough` of them, "in prompt" if the prompt of the
+        call has as many, else "dropped"."""
+        lines_by_step = Counter(step for steps in known.values() for step in steps)
+        present = {step for step in lines_by_step if self._is_in_prompt(step, call)}
+        seen = [
+            [step for step in steps if line in self._lines_seen[step]]
+            for line, steps in known.items()
+        ]
         if sum(map(bool, seen)) < enough:
-            return "cut", _most_frequent(every)
-        if sum(not shown.isdisjoint(steps) for steps in seen) >= enough:
-            return "in prompt", _most_frequent(every)
-        missing = {at: count for at, count in every.items() if at not in shown}
-        return "dropped", _most_frequent(missing or every)
+            return "cut", _most_frequent(lines_by_step)
+        if sum(not present.isdisjoint(steps) for steps in seen) >= enough:
+            return "in prompt", _most_frequent(lines_by_step)
+        missing = {step: count for step, count in lines_by_step.items() if step not in present}
+        return "dropped", _most_frequent(missing or lines_by_step)
 
-    def _is_shown(self, step: int, call: int | None) -> bool:
-        """True if the prompt of a call shows a result as the recorded model first saw it."""
-        seen = self._evidence.index.seen[step]
-        return call is None or self._evidence.is_in_prompt(seen, call)
+    def _is_in_prompt(self, step: int, call: int | None) -> bool:
+        """True if the prompt of a call has a result as the recorded model first saw it."""
+        seen = self._recorded.index.seen[step]
+        return call is None or self._recorded.is_in_prompt(seen, call)
 
     def add(self, result: ToolResult, lines: frozenset[str], names: frozenset[str]) -> None:
         """Add a result, which later commands may read again."""
         self._names[result.index] = names
-        self._seen[result.index] = lines or frozenset({""})
+        self._lines_seen[result.index] = lines or frozenset({""})
         for line in lines if result.full is None else _lines(result.text) | lines:
-            places = self._holders.setdefault((result.thread, line), [])
-            if len(places) == _MOST_PLACES:
-                del places[0]
-            places.append(result.index)
+            steps = self._results_by_line.setdefault((result.thread, line), [])
+            if len(steps) == _MOST_RESULTS:
+                del steps[0]
+            steps.append(result.index)
 
 
 def files_in(command: str) -> frozenset[str]:
@@ -126,10 +140,10 @@ def names_others(one: frozenset[str], other: frozenset[str]) -> bool:
     >>> names_others(files_in("cat /x/a.py"), files_in("cat /x/b.py"))
     True
     """
-    return _has_own(one, other) and _has_own(other, one)
+    return _names_another(one, other) and _names_another(other, one)
 
 
-def _has_own(one: frozenset[str], other: frozenset[str]) -> bool:
+def _names_another(one: frozenset[str], other: frozenset[str]) -> bool:
     """True if one names a file that no path of the other ends with, nor ends with one of these."""
     ends = {end for name in other for end in _ends(name)}
     return any(name not in ends and other.isdisjoint(_ends(name)) for name in one)

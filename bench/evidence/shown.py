@@ -297,5 +297,5 @@ def own_lines(own: GeneratedText) -> list[str]:
     """The words of a text that no message has: of one that shows a result those besides it."""
     if not isinstance(own, RewrittenResult):
         return own.new_lines
-    unsaid = own.session.mentions.unsaid
-    return [part for line in shown_of(own).own for part in unsaid(line)]
+    new_parts = own.session.mentions.new_parts
+    return [part for line in shown_of(own).own for part in new_parts(line)]
