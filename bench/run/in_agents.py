@@ -12,6 +12,7 @@ from ..replayer.state import Numbers, Thread
 from ..strategies.offloading import Keep, offloaded_to
 from ..strategies.user_code.functions import SlotFunction
 from ..strategies.user_code.messages import messages_in, openai_message
+from ..strategies.user_code.plain import plain_data
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, PROMPT_TOKENS, TokenCounter
 
 _KINDS: Mapping[str, Any] = {"assistant": "model", "tool": "result", "function": "result"}
@@ -22,7 +23,8 @@ def summarizer(spec: str, *, keep: Keep | None = None) -> Callable[..., str]:
 
     Its keyword arguments are fields of `ToolResult`, such as `function="ls"`. `keep(name, value)`
     stores a value of which the text only shows the name. Raises SpecError unless the spec names a
-    summarizer of the bench; the function raises StrategyError for a value to keep without `keep`.
+    summarizer of the bench; the function raises StrategyError for a value to keep without `keep`,
+    and for one that is neither text nor data.
 
     >>> rewrite = summarizer("head_tail:head=1,tail=1")
     >>> rewrite("a.py\\nb.py\\nc.py\\nd.py")
@@ -39,8 +41,12 @@ def summarizer(spec: str, *, keep: Keep | None = None) -> Callable[..., str]:
 
     def rewrite(result: Any, **fields: Any) -> str:
         """The text for the model."""
-        is_text = isinstance(result, str)
-        value = {"seen": result} if is_text else {"data": result, "seen": as_text(result)}
+        try:
+            data = plain_data(result)
+        except StrategyError:
+            what = f"bench.summarizer got {type(result).__name__}"
+            raise StrategyError(f"{what} — give text, or data as JSON has it") from None
+        value = {"seen": data} if isinstance(data, str) else {"data": data, "seen": as_text(data)}
         tool_result = ToolResult(**{"index": 0, "call_id": "", "function": "", **fields}, **value)
         with offloaded_to(keep or not_kept):
             answer = summarize(tool_result)

@@ -43,22 +43,25 @@ class SlotFunction:
             answer = _of_function(self._call, plugin.kind, plugin.meta["form"], self._inputs)
         else:
             answer = self._call(*values)
-        if plugin.has_user_code and plugin.kind != "compactor" and not isinstance(answer, Record):
+        is_record = plugin.kind == "store" and isinstance(answer, Record)
+        if plugin.has_user_code and plugin.kind != "compactor" and not is_record:
             answer = plain_data(answer)
         return _READ[plugin.kind](answer, self._inputs)
 
 
 def _of_function(call: Callable[..., Any], kind: str, form: Form, inputs: Inputs) -> Any:
-    """A function's answer. An error about its arguments gets a note with the other forms."""
+    """A function's answer. An error about its arguments gets a note with the other forms; so does
+    any in `value`, which is a list for one result and a mapping or a text for another."""
     arguments = [argument(inputs) for argument in form.arguments]
     try:
         return awaited(call(*arguments))
-    except (AttributeError, TypeError) as error:
+    except (AttributeError, TypeError, LookupError) as error:
         lists = (argument for argument in arguments if isinstance(argument, list))
         types = {type(item).__name__ for item in itertools.chain(arguments, *lists)}
-        if any(name in str(error) for name in types):
+        got = f", a {type(arguments[0]).__name__}" if form.name == "value" else ""
+        if got or any(name in str(error) for name in types if not isinstance(error, LookupError)):
             others = ", ".join(name for name in FORMS[kind] if name != form.name)
-            error.add_note(f"it got form={form.name}; other forms: {others}")
+            error.add_note(f"it got form={form.name}{got}; other forms: {others}")
         raise
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ...model import Reply
 from ...model.errors import StrategyError, one_line, raised_at
 
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
@@ -25,14 +26,16 @@ def plain_data(value: Any) -> Any:
     """An answer in the types of JSON, not of their subclasses; a dict has texts as keys.
 
     Values that JSON can represent (a date, a dataclass, a pydantic model, a set, a path, a number
-    of numpy) are converted. Raises StrategyError for bytes and any other object. Errors of the
-    object's own code are raised as they are.
+    of numpy) are converted. Raises StrategyError for bytes, for values of the bench (other than a
+    Reply) and for any other object. Errors of the object's own code are raised as they are.
 
     >>> plain_data({1: (1, {2}), "at": PurePath("a/b")})
     {'1': [1, [2]], 'at': 'a/b'}
     """
     if type(value) is str:
         return value
+    if type(value).__module__.startswith("bench.") and not isinstance(value, Reply):
+        raise _no_data(value)  # such as the result that the function was given
     try:
         data = msgspec.to_builtins(value, enc_hook=_plain, builtin_types=_BYTES)
         return json.loads(_encoded(data))
@@ -60,5 +63,9 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if callable(getattr(value, "tolist", None)):  # scalars and arrays of numpy
         return value.tolist()
+    raise _no_data(value)
+
+
+def _no_data(value: Any) -> StrategyError:
     what = f"its answer has the type {type(value).__name__}, and text or data is wanted"
-    raise StrategyError(f"{what} — return what it holds")
+    return StrategyError(f"{what} — return what it holds, such as its text")
