@@ -104,14 +104,17 @@ def _beyond(result: RuleResult) -> str:
 
 
 def _example(result: RuleResult) -> str:
-    """A clause with the first text that a rule found; "" without one."""
+    """A clause with the first text that a rule found; "" without one. What to do against an error
+    of user code is last."""
     most = _ERROR_CHARS if result.rule in ("ran", "valid") else _TEXT_CHARS
     for item in result.findings:
-        if text := item.text.partition(" — ")[0]:
+        text, dash, hint = item.text.partition(" — ")
+        advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
+        if text:
             example = asked_by(result).example.format(quoted(text, most), quoted(item.was, most))
             step = f"step {item.step}" if item.step is not None and item.step >= 0 else ""
             place = ", ".join(filter(None, [shortened(item.run, _TEXT_CHARS), step]))
-            return f", {example} ({place})" if place else f", {example}"
+            return f", {example} ({place}){advice}" if place else f", {example}{advice}"
     return ""
 
 

@@ -211,8 +211,8 @@ def own_error(error: BaseException) -> str:
 def refused(error: BaseException) -> str:
     """A clause on what user code may read and write, if an error says that it may not; else
     `""`."""
-    where = "in its temporary folder, and in folders that BENCH_WRITABLE names"
-    may = f" — it may write {where}, and read all but recordings"
+    where = "in its temporary folder and in folders that BENCH_WRITABLE names"
+    may = f" — it may write {where} (bench.offload keeps a value), and read all but recordings"
     return may if isinstance(error, PermissionError) else ""
 
 
