@@ -25,9 +25,10 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     A value is compared with the one under the same key in the record of the result that agrees with
     the shown record most. Fewer digits, separators, another layout or order, and truncated text are
-    not a change. An absent value is lost, not changed; but an empty text claims that there is
-    nothing, and a result is not the same as another one because a text says so. A key that the
-    result does not have is a change, unless a legend in the same text says what it stands for.
+    not a change. An absent value is lost, not changed, and a null in its place is not checked; but
+    an empty text claims that there is nothing, and a result is not the same as another one because
+    a text says so. A key that the result does not have is a change, unless a legend in the same
+    text says what it stands for.
     Changes are also: a line of a text with a word replaced or a negation dropped, an exit code that
     the result does not state, altered words of a person or the model, a user message with fewer
     words and no notice, altered arguments of a call, a single dropped turn of the model, and a turn
