@@ -26,7 +26,7 @@ _DENIES = re.compile(
 _SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _TITLE_ENDS = re.compile(r"[:;(]")
 _IN_TAGS = re.compile(r"\s*<[A-Za-z_].*>\s*", re.DOTALL)
-_EMPTY_SIGNS = frozenset(["-", "–", "—", "null", "None"])
+_NO_VALUE = frozenset({"", "-", "–", "—", "null", "None"})
 _SIGNS = " \t-#*•:>|[](),;."
 _SHORT_KEY = 3
 """So many letters may be short for a key."""
@@ -203,11 +203,9 @@ class _Comparison:
             self._doubt(f"{quoted(': '.join(pairs[0]))} stands below {quoted(record.name)}")
         for key, text in differing:
             values = table.values([number], key)
-            if not (text or values):
-                continue  # neither has a value
             was = next(iter(values), "")
             is_spelled = any(same_value(text, value) for value in values)
-            if values and text not in _EMPTY_SIGNS and not is_spelled and _is_of_kind(text, values):
+            if values and text not in _NO_VALUE and not is_spelled and _is_of_kind(text, values):
                 self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{key}: {was}"))
             else:
                 self._doubt(f"{quoted(f'{key}: {text}')} is not in its record")
@@ -225,11 +223,13 @@ class _Comparison:
                 yield Finding(self._own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
 
     def _differing(self, number: int, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs that a record, or one around it, does not have."""
+        """The pairs that a record, or one around it, does not have. A dash may stand for no value."""
+        values = ((key, text, self._table.values([number], key)) for key, text in pairs)
         return [
             (key, text)
-            for key, text in pairs
-            if not any(self._is_same(key, text, it) for it in self._table.values([number], key))
+            for key, text, own in values
+            if not any(self._is_same(key, text, value) for value in own)
+            and (own or text not in _NO_VALUE)
         ]
 
     def _is_same(self, key: str, text: str, value: str) -> bool:

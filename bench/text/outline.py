@@ -17,7 +17,7 @@ from .layout_words import is_filler_word, is_layout_word
 from .tables import Grid, parts_of
 from .vocabulary import in_vocabulary
 
-_BULLET = re.compile(r"[-*•+](?: +|$)")
+_BULLET = re.compile(r"[-*•+](?: +|$)|-(?=[a-z_]\w*: )", re.IGNORECASE)
 _SECTION = re.compile(r"\[([^\[\]=]+(?:\[\d+\][^\[\]=]*)*)\]|(#+) +([^#]+?)[ #:]*")
 _IN_SECTION = re.compile(r"\[([^\[\]=]+)\]\s+(?=[^\s:=])")
 _KEY = re.compile(
