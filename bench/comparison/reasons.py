@@ -107,15 +107,17 @@ def _example(result: RuleResult) -> str:
     """A clause with the first text that a rule found; "" without one. What to do against an error
     of user code is last."""
     most = _ERROR_CHARS if result.rule in ("ran", "valid") else _TEXT_CHARS
-    for item in result.findings:
-        text, dash, hint = item.text.partition(" — ")
-        advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
-        if text:
-            example = asked_by(result).example.format(quoted(text, most), quoted(item.was, most))
-            step = f"step {item.step}" if item.step is not None and item.step >= 0 else ""
-            place = ", ".join(filter(None, [shortened(item.run, _TEXT_CHARS), step]))
-            return f", {example} ({place}){advice}" if place else f", {example}{advice}"
-    return ""
+    parts = [(item, *item.text.partition(" — ")) for item in result.findings]
+    item, text, dash, hint = next(
+        filter(lambda part: part[1], parts), next(iter(parts), (None, "", "", ""))
+    )
+    if item is None or not (text or item.was):
+        return ""
+    advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
+    example = asked_by(result).example.format(quoted(text, most), quoted(item.was, most))
+    step = f"step {item.step}" if item.step is not None and item.step >= 0 else ""
+    place = ", ".join(filter(None, [shortened(item.run, _TEXT_CHARS), step]))
+    return f", {example} ({place}){advice}" if place else f", {example}{advice}"
 
 
 # ---------------------------------------------------------------- losses

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
+from ...model import nested
 from ...text.escapes import unescape
 from ...text.notices import Number
 from ...text.vocabulary import in_vocabulary
@@ -68,6 +69,20 @@ class Counts:
         return {missing, *(count - self._records_shown for count in self._row_counts)}
 
     @cached_property
+    def _missing_keys(self) -> set[int]:
+        """The numbers of keys that the text leaves out, of the outermost records and of all."""
+        text = self._text
+        for line in shown_of(self._own).own:
+            text = text.replace(line, " ")
+        value = self._own.contents.value
+        outermost = value if isinstance(value, list) else [value]
+        keys_of = (
+            {str(key) for record in records if isinstance(record, dict) for key in record}
+            for records in (outermost, nested(value))
+        )
+        return {sum(key not in text for key in keys) for keys in keys_of}
+
+    @cached_property
     def _missing_chars(self) -> set[int]:
         """The numbers of characters that the text leaves out, in each gap and in all."""
         gaps = [gap.missing for gap in self._own.gaps or ()]
@@ -90,6 +105,8 @@ class Counts:
             return number.text.isdigit()
         value = int(number.text[:18])
         if number.counted == "missing":
+            if in_vocabulary(number.noun, "columns") and value in self._missing_keys:
+                return True
             if self._is_missing(value, is_size):
                 return True
             # More than what is known to be missing may be right, too.

@@ -31,7 +31,7 @@ _DIGIT, _ANY_WORD = re.compile(r"\d"), re.compile(r"\w+")
 _FIRST_WORDS = 3
 """The words of a longer value by which its beginning is recognised."""
 
-_WITHOUT_NOTICE = "left out without a notice such as [12 lines left out]"
+_WITHOUT_NOTICE = "left out without a notice such as [12 {} left out]"
 
 _SAVED = re.compile(r"\b(?:saved|stored)\b", re.IGNORECASE)
 """Matches a claim of success, except beside a handle."""
@@ -99,7 +99,8 @@ def missing_without_notice(own: RewrittenResult) -> str:
 
     def clause() -> str:
         missing = _first_missing(own)
-        return f"{quoted(missing)} {_WITHOUT_NOTICE}" if missing else ""
+        parts = "fields" if own.table.fields else "lines"
+        return f"{quoted(missing)} {_WITHOUT_NOTICE.format(parts)}" if missing else ""
 
     return own.once("silent", clause)
 
@@ -120,7 +121,7 @@ def _missing_sentence(own: GeneratedText) -> str:
         if text != own.text and keeps_words(text, own.text) and not says_omission(own.text, text):
             for sentence in sentences_of(text):
                 if sentence not in own.text:
-                    return f"{quoted(sentence)} {_WITHOUT_NOTICE}"
+                    return f"{quoted(sentence)} {_WITHOUT_NOTICE.format('lines')}"
     return ""
 
 

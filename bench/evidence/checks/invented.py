@@ -65,13 +65,15 @@ def invented(evidence: ReplayEvidence) -> Check:
         if invention := _first_invention(evidence, own, lines, wording):
             findings.append(Finding(own.step, invention))
     statements = [_first_unsupported(evidence, own) for own in evidence.generated_texts]
-    unchecked = [f"{quoted(words)} has no support{_way(words)}" for words in statements if words]
+    unchecked = [*map(_in_words, filter(None, statements))]
     return check_of(findings, checked, summaries, unchecked)
 
 
-def _way(words: str) -> str:
-    """A clause on how a notice that nothing supports can be declared; "" for other words."""
-    return "; list it in `says` if it is always true" if omission_in(words, "") else ""
+def _in_words(statement: str) -> str:
+    """A statement without support, in words; a notice as a whole, since it can be declared."""
+    if not omission_in(statement, ""):
+        return f"{quoted(statement)} has no support"
+    return f"{quoted(statement, 300)} has no support; list it in `says` if it is always true"
 
 
 def _first_unsupported(evidence: ReplayEvidence, own: GeneratedText) -> str:

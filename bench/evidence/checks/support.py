@@ -45,10 +45,10 @@ def on_purpose(text: str, says: Sequence[str]) -> tuple[str, ...]:
 
 
 def without(text: str, purpose: Sequence[str]) -> str:
-    """A text without the declared sentences and handles. A `{}` in a declared sentence matches any
-    number, which stays.
+    """A text without the declared sentences and handles, whose signs and blanks do not matter. A `{}`
+    in a declared sentence matches any number, which stays.
 
-    >>> without("[12 older results were dropped] ok", ["[{} older results were dropped]"]).split()
+    >>> without("[12 older results were dropped] ok", ["{} older results were dropped."]).split()
     ['12', 'ok']
     """
     for words in purpose:
@@ -58,7 +58,12 @@ def without(text: str, purpose: Sequence[str]) -> str:
 
 @lru_cache(1 << 10)
 def _pattern_of(words: str) -> re.Pattern[str]:
-    return re.compile(re.escape(words).replace(r"\{\}", r"(\d(?:[\d,.]*\d)?)"))
+    parts = [_NUMBER if part == "{}" else re.escape(part) for part in _PART.findall(words)]
+    inner = r"[\W_]+".join(parts) if parts else re.escape(words)
+    return re.compile(rf"[\[(<\"'*]?{inner}[^\w\s]*")
+
+
+_PART, _NUMBER = re.compile(r"\{\}|[^\W_]+"), r"(\d(?:[\d,.]*\d)?)"
 
 
 def is_quoted(own: GeneratedText, text: str, before: int) -> bool:

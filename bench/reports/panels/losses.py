@@ -172,7 +172,7 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
         values += [f" and {count(more)} more"] if more > 0 else []
         note = f"behind the handle {handle}" if handle else earlier
         rows.append((f"step {turn}", tuple(values), Cell(place, note)))
-    heads = ["needed at", "missing values", "returned at"]
+    heads = ["needed at", "missing values", "first returned at"]
     return table("Missing values", heads, rows, most=_ROWS, noun="row")
 
 
