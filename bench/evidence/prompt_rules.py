@@ -1,14 +1,15 @@
-"""Prompts that a provider would refuse: unpaired calls and results, no user message, empty
-messages, lone surrogates.
+"""Prompts that a provider would refuse: unpaired calls and results, repeated calls, no user message,
+empty messages, lone surrogates.
 
 A provider accepts a tool result only right after the message with its call, and a call only with
-its results before the next message. Faults of the recording itself are excused, since they affect
+its results before the next message, and once
+(https://github.com/anthropics/claude-code/issues/28515). Faults of the recording itself are excused, since they affect
 every strategy.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -46,11 +47,14 @@ class _Shape(NamedTuple):
 
 class _Read(NamedTuple):
     """A prompt read up to some message: its problems so far; the last message that answers no call,
-    and its calls without a result; the place of the last step.
+    its calls, and those without a result; the calls in generated messages; the place of the last
+    step.
     """
 
     problems: tuple[str, ...] = ()
     where: str = ""
+    calls: tuple[str, ...] = ()
+    generated_calls: tuple[str, ...] = ()
     waiting: frozenset[str] = frozenset()
     place: int = -1
     has_user: bool = False
@@ -72,7 +76,10 @@ class _Read(NamedTuple):
         elif place < self.place:
             problems.append(f"{where} stands after a later step")
         found = (*self.problems, *problems) if problems else self.problems
-        return _Read(found, head, waiting, place, self.has_user or is_user)
+        generated = self.generated_calls
+        if shape.place is None and calls:
+            generated = (*generated, *calls)
+        return _Read(found, head, calls, generated, waiting, place, self.has_user or is_user)
 
     def unanswered(self) -> list[str]:
         """The problems of the calls without a result."""
@@ -144,11 +151,25 @@ class PromptRules:
             read = prompts[call.thread].change(call.keep, [*map(self._shape, call.tail)])
             place = self._places[call.step]
             problems = read.ended(is_asked=self._first_user.get(call.thread, place) < place)
+            if read.generated_calls:
+                problems += self._repeated(prompts[call.thread].values)
             if not problems:
                 continue
             excused = self._excused.get(call.thread, set()) | self._excused_at[call.step]
             if left := [problem for problem in problems if problem not in excused]:
                 yield Refused(number, left)
+
+    @cached_property
+    def _recorded_calls(self) -> Counter[str]:
+        turns = self._messages.trace.model_turns
+        return Counter(call.id for turn in turns for call in turn.tool_calls)
+
+    def _repeated(self, prompt: Sequence[_Read]) -> Iterator[str]:
+        """Yield the problems of calls that stand twice in a prompt, but once in the recording."""
+        calls = Counter(call for read in prompt for call in read.calls)
+        for call in dict.fromkeys(prompt[-1].generated_calls):
+            if calls[call] > 1 and self._recorded_calls[call] == 1:
+                yield f"call {call} stands twice"
 
     @memo
     def _shape(self, number: int) -> _Shape:

@@ -12,10 +12,11 @@ def invalid(evidence: ReplayEvidence) -> Number:
     """Prompts that a provider would refuse, or whose messages are not in their recorded order.
 
     Must be 0. Faults are: a tool result without its call right before it (other results of the same
-    message may be between), a call without its result before the next turn, steps out of their
-    recorded order, no user message at all, and messages of the strategy that are empty or have lone
-    surrogates. Faults of the recording itself do not count. Commands in an agent's text, and results
-    sent as user messages, need no pairs. Without model calls there is nothing to measure.
+    message may be between), a call without its result before the next turn, a call that stands
+    twice, steps out of their recorded order, no user message at all, and messages of the strategy
+    that are empty or have lone surrogates. Faults of the recording itself do not count. Commands in
+    an agent's text, and results sent as user messages, need no pairs. Without model calls there is
+    nothing to measure.
 
     Source: OpenAI API reference, "Create chat completion" (messages with `tool_calls`, tool
     messages); Anthropic documentation "Handle tool calls"

@@ -90,12 +90,16 @@ def test_calls_with_new_ids_are_recognised_if_calls_and_results_agree(copies):
     assert {message.step for message in run.messages if message.role == "tool"} == {3, 4}
 
 
-def test_a_result_that_a_strategy_wrote_needs_a_call_before_it():
+def test_a_result_that_a_strategy_wrote_needs_a_call_before_it_that_stands_once():
     def with_an_orphan(messages):
         return [*messages, {"role": "tool", "content": "36", "tool_call_id": "never"}]
 
-    with_an_orphan.mode = "per_call"
+    def with_a_repetition(messages):
+        return [*messages, *messages[-2:]]
+
+    with_an_orphan.mode = with_a_repetition.mode = "per_call"
     assert value(conversation(), compose_of(compactor=with_an_orphan), "prompt.invalid") == 3
+    assert value(conversation(), compose_of(compactor=with_a_repetition), "prompt.invalid") == 1
 
 
 def test_a_compactor_may_take_openai_messages():
