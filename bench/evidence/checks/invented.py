@@ -34,6 +34,7 @@ _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")  # places in a differ
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
+_NOT_FOUND = "could not be matched with the recording"
 _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 
 
@@ -72,8 +73,8 @@ def invented(evidence: ReplayEvidence) -> Check:
 def _in_words(statement: str) -> str:
     """A statement without support, in words; a notice as a whole, since it can be declared."""
     if not omission_in(statement, ""):
-        return f"{quoted(statement)} has no support"
-    return f"{quoted(statement, 300)} has no support; list it in `says` if it is always true"
+        return f"{quoted(statement)} {_NOT_FOUND}"
+    return f"{quoted(statement, 300)} {_NOT_FOUND}; list it in `says` if it is always true"
 
 
 def _first_unsupported(evidence: ReplayEvidence, own: GeneratedText) -> str:
