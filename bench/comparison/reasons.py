@@ -107,16 +107,14 @@ def _example(result: RuleResult) -> str:
     """A clause with the first text that a rule found; "" without one. What to do against an error
     of user code is last."""
     most = _ERROR_CHARS if result.rule in ("ran", "valid") else _TEXT_CHARS
-    parts = [(item, *item.text.partition(" — ")) for item in result.findings]
-    item, text, dash, hint = next(
-        filter(lambda part: part[1], parts), next(iter(parts), (None, "", "", ""))
-    )
-    if item is None or not (text or item.was):
+    found = next((it for it in result.findings if it.text), next(iter(result.findings), None))
+    if found is None or not (found.text or found.was):
         return ""
+    text, dash, hint = found.text.partition(" — ")
     advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
-    example = asked_by(result).example.format(quoted(text, most), quoted(item.was, most))
-    step = f"step {item.step}" if item.step is not None and item.step >= 0 else ""
-    place = ", ".join(filter(None, [shortened(item.run, _TEXT_CHARS), step]))
+    example = asked_by(result).example.format(quoted(text, most), quoted(found.was, most))
+    step = f"step {found.step}" if found.step is not None and found.step >= 0 else ""
+    place = ", ".join(filter(None, [shortened(found.run, _TEXT_CHARS), step]))
     return f", {example} ({place}){advice}" if place else f", {example}{advice}"
 
 
