@@ -13,10 +13,6 @@ from ..model import Message, Usage, grouped
 from ..model.audit import Charges
 from ..model.replay import Call
 
-_ADDED = "model", "result"
-Usages = Mapping[int, Usage | None]
-"""What the provider reported of each model turn, by its step."""
-
 OUTSIDE = -1
 """The number for the parts of a prompt outside of its messages: framing, instructions and tools of
 the harness.
@@ -75,9 +71,13 @@ def carried_by(
 
 
 def within_reported(
-    calls: Sequence[Call], messages: Sequence[Message], tokens: Sequence[int], usages: Usages
+    calls: Sequence[Call],
+    messages: Sequence[Message],
+    tokens: Sequence[int],
+    usages: Mapping[int, Usage | None],
 ) -> list[int]:
-    """The tokens of each message, where the provider's counts bound them at most that many.
+    """The tokens of each message, reduced where the provider's counts allow no more. `usages` are
+    the reported ones of the model turns, by step.
 
     A prompt that goes on with an answer and its results cannot have got more of them than it grew.
     One that grew by less than half lost something that was not recorded, and bounds nothing.
@@ -96,7 +96,9 @@ def within_reported(
         now = usage.prompt_tokens if usage is not None else 0
         before[call.thread] = call.keep + len(call.tail), now
         counted, grew = sum(tokens[number] for number in call.tail), now - reported
-        goes_on = call.keep == length and all(messages[n].kind in _ADDED for n in call.tail)
+        goes_on = call.keep == length and all(
+            messages[n].kind in ("model", "result") for n in call.tail
+        )
         if reported and goes_on and counted / 2 <= grew < counted:
             for number in call.tail:
                 bounded[number] = tokens[number] * grew // counted

@@ -84,13 +84,6 @@ def _last_uses(trace: Trace, index: TraceIndex) -> dict[int, int]:
     return used
 
 
-class MissingInstructions(NamedTuple):
-    """The instructions that the prompt of one turn lacks, by their places; `()` if it has all."""
-
-    step: int
-    missing: tuple[int, ...] = ()
-
-
 class InstructionReader:
     """The instructions of a trace, and a search for them in messages. Each message is read once."""
 
@@ -149,15 +142,15 @@ class InstructionReader:
         return text_lines(self._messages[number].text)
 
 
-def missing_instructions(
-    evidence: ReplayEvidence, reader: InstructionReader
-) -> list[MissingInstructions]:
-    """For each call the earlier instructions that no message of its prompt has.
+def missing_instructions(evidence: ReplayEvidence) -> list[tuple[int, ...]]:
+    """For each call the places of the earlier instructions that no message of its prompt has; `()`
+    if the prompt has all.
 
     An unchanged recorded message has its own instructions; a text of the strategy has those that it
     repeats.
     """
-    missing: dict[int, list[int]] = {}
+    reader = evidence.session.instructions
+    missing: list[list[int]] = [[] for _ in evidence.walked.calls]
     for place, item in enumerate(reader.given):
         calls = evidence.calls_between(item.thread, item.step, item.last)
         calls &= ~evidence.calls_with([reader.full[item.step]])
@@ -168,8 +161,5 @@ def missing_instructions(
             if calls & during and reader.is_in(number, place):
                 calls &= ~during
         for call in members(calls):
-            missing.setdefault(call, []).append(place)
-    return [
-        MissingInstructions(call.step, tuple(missing.get(number, ())))
-        for number, call in enumerate(evidence.walked.calls)
-    ]
+            missing[call].append(place)
+    return [*map(tuple, missing)]

@@ -18,7 +18,7 @@ from .checks.findings import template_lines
 from .dropped import picked_out
 from .generated_text import GeneratedText, RewrittenResult
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
-from .missing import MissingInstructions, missing_instructions
+from .missing import missing_instructions
 from .prompt_rules import Refused
 from .session import TraceSession
 from .unmet import Fetch, Handles, Unmet, fetches_of, unmet_needs
@@ -61,21 +61,18 @@ class ReplayEvidence:
         return Handles(self.replay, self.messages)
 
     @cached_property
-    def lacking(self) -> list[MissingInstructions]:
-        """For each call the instructions that its prompt lacks."""
-        return missing_instructions(self, self.session.instructions)
+    def missing_instructions(self) -> list[tuple[int, ...]]:
+        """For each call the places of the instructions that its prompt lacks."""
+        return missing_instructions(self)
 
     @cached_property
-    def missing_instructions(self) -> list[MissingInstructions]:
-        """For each call the instructions that its prompt lacks, except those that the recorded
-        prompt lacked.
-        """
+    def newly_missing(self) -> list[tuple[int, ...]]:
+        """For each call those of them that the recorded prompt did not lack."""
         excused = self.session.excused
+        missing = zip(self.walked.calls, self.missing_instructions, strict=True)
         return [
-            item._replace(
-                missing=tuple(at for at in item.missing if (item.step, at) not in excused)
-            )
-            for item in self.lacking
+            tuple(place for place in places if (call.step, place) not in excused)
+            for call, places in missing
         ]
 
     @cached_property

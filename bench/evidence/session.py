@@ -20,13 +20,11 @@ from .prices import Pricing
 from .prompt_rules import PromptRules
 from .records import RecordValues
 
-Lacking = Callable[[], Iterable[tuple[int, int]]]
-
 
 class TraceSession:
     """One trace while strategies are measured on it: everything that does not depend on a strategy.
 
-    `lacking` returns the instructions that the recorded prompts lacked, by step and place.
+    `excused` returns the instructions that the recorded prompts lacked, by step and place.
     """
 
     def __init__(
@@ -34,9 +32,9 @@ class TraceSession:
         trace: Trace,
         index: TraceIndex,
         contents: TraceContents | None = None,
-        lacking: Lacking = tuple,
+        excused: Callable[[], Iterable[tuple[int, int]]] = tuple,
     ) -> None:
-        self.trace, self.index, self._lacking = trace, index, lacking
+        self.trace, self.index, self._excused = trace, index, excused
         self.messages = TraceMessages(trace, index, contents)
         self.contents = self.messages.contents
         self.pricing = Pricing(trace, index, self.contents.once)
@@ -60,7 +58,7 @@ class TraceSession:
         """The instructions that the recorded prompts lacked, by step and place, which no strategy
         is blamed for.
         """
-        return frozenset(self._lacking())
+        return frozenset(self._excused())
 
     @cached_property
     def turns(self) -> dict[str, frozenset[str]]:

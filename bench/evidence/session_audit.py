@@ -246,7 +246,7 @@ def _shortenings(
     recorded: ReplayEvidence, turns: tuple[TurnCharges, ...], rereads: tuple[Reread, ...]
 ) -> Iterator[Shortening]:
     """Yield each shortening of a history by the recorded harness, in order."""
-    given, lacking = recorded.session.instructions.given, recorded.lacking
+    given, missing = recorded.session.instructions.given, recorded.missing_instructions
     again = [(reread.earlier_step, reread.step) for reread in rereads if reread.why == "dropped"]
     for step in recorded.trace.steps:
         if not isinstance(step, ContextReset | ContextEdit):
@@ -256,9 +256,9 @@ def _shortenings(
         dropped = [] if after is None else _dropped_at(recorded, after)
         steps = tuple(result.index for result in dropped)
         lost = (fact for result in dropped for fact in recorded.lost_facts(result, after or 0))
-        lacked = () if before is None else lacking[before].missing
-        lacks = () if after is None else lacking[after].missing
-        rules = (given[at] for at in lacks if at not in lacked)
+        missing_before = () if before is None else missing[before]
+        missing_after = () if after is None else missing[after]
+        rules = (given[place] for place in missing_after if place not in missing_before)
         yield Shortening(
             step=step.index,
             kind=_kind_of(step),

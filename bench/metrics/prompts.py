@@ -45,7 +45,6 @@ def missing(evidence: ReplayEvidence, place: str) -> Number:
     0.0
     """
     given, kind = evidence.session.instructions.given, place.removesuffix("s")
-    of_kind = {at for at, instruction in enumerate(given) if instruction.kind == kind}
-    lacking = evidence.missing_instructions
-    count = sum(not of_kind.isdisjoint(item.missing) for item in lacking)
-    return amount(count, of=lacking)
+    of_kind = {place for place, instruction in enumerate(given) if instruction.kind == kind}
+    count = sum(not of_kind.isdisjoint(places) for places in evidence.newly_missing)
+    return amount(count, of=evidence.walked.calls)

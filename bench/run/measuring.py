@@ -106,16 +106,17 @@ class RunSession:
     def session(self) -> TraceSession:
         """The values that the evidence of all replays shares."""
         this = weakref.proxy(self)
-        return TraceSession(self.trace, self.index, self._contents, lambda: this._lacking())
+        return TraceSession(self.trace, self.index, self._contents, lambda: this._excused())
 
-    def _lacking(self) -> list[tuple[int, int]]:
+    def _excused(self) -> list[tuple[int, int]]:
         """The instructions missing in the recorded prompts, by step and place."""
 
         def make() -> list[tuple[int, int]]:
-            lacking = self.recorded.lacking
-            return [(prompt.step, place) for prompt in lacking for place in prompt.missing]
+            calls, missing = self.recorded.walked.calls, self.recorded.missing_instructions
+            pairs = zip(calls, missing, strict=True)
+            return [(call.step, place) for call, places in pairs for place in places]
 
-        return self._cached(list[tuple[int, int]], "lacking", make)
+        return self._cached(list[tuple[int, int]], "missing instructions", make)
 
     @cached_property
     def replayer(self) -> Replayer:

@@ -23,12 +23,12 @@ def instructed(evidence: ReplayEvidence) -> Check:
     """
     given = evidence.session.instructions.given
     findings: list[Finding] = []
-    for item in evidence.missing_instructions:
-        if item.missing:
-            lacking = given[item.missing[0]]
-            text = f"the prompt lacks {_NAMES[lacking.kind]} of step {lacking.step}"
-            findings.append(Finding(item.step, text, was=lacking.text))
-    return check_of(findings, len(evidence.missing_instructions))
+    for call, places in zip(evidence.walked.calls, evidence.newly_missing, strict=True):
+        if places:
+            missing = given[places[0]]
+            text = f"the prompt lacks {_NAMES[missing.kind]} of step {missing.step}"
+            findings.append(Finding(call.step, text, was=missing.text))
+    return check_of(findings, len(evidence.walked.calls))
 
 
 _NAMES = {"system": "the system prompt", "task": "the request", "rule": "an instruction"}
