@@ -105,7 +105,9 @@ def declaration(item: Any, name: str | None = None) -> Declaration:
 def _of_text(text: str, name: str | None) -> Declaration:
     """The declaration in a spec string, which may be only slots if a name is passed."""
     written, equals, body = (part.strip() for part in text.partition("="))
-    if name is not None and (not text or written in SLOTS):
+    slot, filled, _ = body.partition("=")
+    is_name = written == name or (filled and slot.strip().isidentifier())
+    if name is not None and (not text or written in SLOTS or (equals and not is_name)):
         written, equals, body = name, "=", text
     if written in SLOTS and body.partition("=")[0].strip() in SLOTS:
         raise SpecError(f"strategy {text!r}: {written} is a slot — choose another name")

@@ -117,8 +117,8 @@ def test_a_function_without_a_slot_is_a_summarizer(tmp_path):
     write(tmp_path, "def f(messages):\n    return messages[-1:]\n")
     with pytest.raises(SpecError, match="names no slot"):
         parse_strategy("m=mine.py:f", tmp_path)
-    with pytest.raises(SpecError):
-        declaration("mine.py:f", "m")
+    with pytest.raises(SpecError, match="'sumarizer' names no slot — did you mean summarizer"):
+        declaration("sumarizer=truncate", "m")
     assert list(declaration(lambda messages: None, "m").slots) == ["summarizer"]
     assert list(declaration({"compactor": lambda messages: None}, "m").slots) == ["compactor"]
 
