@@ -39,7 +39,8 @@ def init(traces: tuple[str, ...]) -> None:
     from ..comparison.baseline import score_bytes, score_file_of
     from ..traces.paths import require_inside
 
-    require_inside(traces, Path(), "copy it inside: the workflow checks out that repository alone")
+    why = "copy it inside: the workflow checks out that repository alone"
+    require_inside(traces, Path(), why, future=True)
     contents = starter(traces, Path(SCENARIO).parent)
     require_free(contents)
     require_place(map(Path, (*contents, BASELINE)))

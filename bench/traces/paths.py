@@ -81,12 +81,17 @@ def case_id(path: str) -> str:
 
 
 def require_inside(
-    texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside"
+    texts: Iterable[str],
+    base: Path,
+    hint: str = "move it inside, or allow it with --outside",
+    *,
+    future: bool = False,
 ) -> None:
     """Raise TraceError for a path outside the repository that contains `base`, links followed.
-    Where there is no repository every path is fine."""
+    Where there is no repository every path is fine; with `future` it will be in `base`."""
     here = base.resolve()
     root = next((above for above in (here, *here.parents) if (above / ".git").exists()), None)
+    root = root or (here if future else None)
     for text in texts if root else ():
         for file in given_files(text, base).files:
             if root and not file.path.resolve().is_relative_to(root):

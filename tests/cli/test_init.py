@@ -70,19 +70,22 @@ def test_the_written_scenario_passes_and_fails_once_a_summarizer_is_made_worse()
 
 @pytest.mark.slow  # replays
 def test_an_existing_file_is_overwritten_only_with_force():
+    shutil.copytree(RECORDED, "runs")
+    recorded = files()
     for path in WRITTEN:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
-        assert bench("init", RECORDED) == 2
-        assert files() == {path}
+        assert bench("init", "runs") == 2
+        assert files() - recorded == {path}
         assert path.read_text() == "mine"
         path.unlink()
 
 
 @pytest.mark.slow  # replays
 def test_the_written_files_name_each_other_correctly(capsys):
+    shutil.copytree(RECORDED, "runs")
     assert bench("init") == 2
-    assert bench("init", RECORDED) == 0
+    assert bench("init", "runs") == 0
     scenario = tomllib.loads(SCENARIO.read_text())
     assert scenario["asks"] == "mine"
     assert scenario["strategies"]["mine"] == {"summarizer": f"{SUMMARIZERS.name}:summarize"}
@@ -97,10 +100,11 @@ def test_the_written_files_name_each_other_correctly(capsys):
     assert set(re.findall(r"options\+?=\((--[a-z-]+)", action)) <= known
 
 
-def test_recordings_outside_the_repository_are_refused_before_any_work(tmp_path_factory, monkeypatch):
+@pytest.mark.parametrize("repository", [True, False])
+def test_recordings_outside_the_repository_are_refused_before_any_work(tmp_path_factory, monkeypatch, repository):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "survey.jsonl"
     elsewhere.write_bytes((ROOT / "traces/building_model/survey.jsonl").read_bytes())
-    git("init", "--quiet")
+    _ = repository and git("init", "--quiet")
     monkeypatch.setattr("bench.run_scenario", lambda *given, **named: pytest.fail("replayed"), raising=False)
     assert bench("init", elsewhere) == 2
     assert not Path("scenarios").exists()
