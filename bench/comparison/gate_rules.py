@@ -27,7 +27,10 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
     {'max_drop': '2%'}
     """
-    metric = table.get("metric")
+    known = (*_SHARED, *LIMITS, *REGRESSION)
+    for key in table.keys() - set(known):
+        raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, known)}")
+    metric = table.get("metric", "")
     strategy = table.get("strategy", "*")
     if not isinstance(metric, str) or metric not in infos:
         raise ScenarioError(
@@ -45,9 +48,7 @@ def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
     """Yield the problems with the limit of a gate."""
     for key, value in settings.items():
         size = amount(value)
-        if key not in (*LIMITS, *REGRESSION):
-            yield f"unknown key {key!r}{nearest(key, [*LIMITS, *REGRESSION, *_SHARED])}"
-        elif key in LIMITS and (size is None or isinstance(value, str)):
+        if key in LIMITS and (size is None or isinstance(value, str)):
             yield f"{key} = {value!r}: write a number"
         elif key in REGRESSION and (size is None or size < 0):
             yield f"{key} = {value!r}: write a number from 0 up, or a text like 2%"

@@ -104,7 +104,8 @@ def _table(data: bytes) -> dict[str, Any]:
 
 
 def _problem(error: msgspec.ValidationError) -> str:
-    """The message for an unknown key, with the nearest known one, or for a value that does not fit.
+    """The message for an unknown key, with the nearest known one, or for a value that does not fit,
+    such as one table where there may be several.
 
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
     "unknown key 'trace' — did you mean traces?"
@@ -116,6 +117,8 @@ def _problem(error: msgspec.ValidationError) -> str:
         known = Probe.__struct_fields__ if place else Written.__struct_fields__
         problem = f"unknown key {key!r}{nearest(key, known)}"
         return f"{place}: {problem}" if place else problem
+    if place in ("gates", "probes") and message == "Expected `array`, got `object`":
+        return f"[{place}] is one table — write [[{place}]]"
     return misfit(ValueError(f"{message} - at `{place}`" if place else message))
 
 
