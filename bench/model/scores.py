@@ -102,8 +102,8 @@ class RunFacts(Value, frozen=True, kw_only=True):
     """Facts about one recording itself, the same for every strategy.
 
     `skipped` counts what the reader did not understand, by kind; `cut` results the recorded model
-    saw in part, `cut_unknown` those of them whose other parts are not recorded. `cache_shares`:
-    "recorded" or "assumed".
+    saw in part, `cut_unknown` those of them whose other parts are not recorded, `shortened` how
+    often the recorded agent shortened its history. `cache_shares`: "recorded" or "assumed".
     """
 
     sha256: str
@@ -114,6 +114,7 @@ class RunFacts(Value, frozen=True, kw_only=True):
     results: int = 0
     cut: int = 0
     cut_unknown: int = 0
+    shortened: int = 0
     skipped: dict[str, int] = {}
     prompts_known: bool = True
     cache_shares: Literal["recorded", "assumed", ""] = ""

@@ -20,7 +20,7 @@ from ..evidence.of_replay import ReplayEvidence
 from ..evidence.session import TraceSession
 from ..evidence.shown import own_lines
 from ..metrics import metrics, numbers_of
-from ..model import Failure, Trace
+from ..model import ContextEdit, ContextReset, Failure, Trace
 from ..model.advice import TODAY
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, one_line
@@ -263,6 +263,7 @@ def facts_of(trace: Trace, recorded: ReplayEvidence) -> RunFacts:
         results=len(trace.results),
         cut=sum(r.truncated_at_source or r.recorded_text != r.text for r in trace.results),
         cut_unknown=sum(r.truncated_at_source for r in trace.results),
+        shortened=sum(isinstance(step, ContextReset | ContextEdit) for step in trace.steps),
         skipped=dict(trace.left_out),
         prompts_known=trace.labels.get("prompts") != "unknown",
         cache_shares=_cache_shares(trace, index),

@@ -231,11 +231,29 @@ def _strategies(reading: Reading) -> Table:
             ("missed turns", "missed"),
             ("old facts kept", "old facts"),
         ]
-    note = ""
+    notes = []
     if inactive:
         many = counted(len(inactive), "more strategy", "more strategies")
-        note = f"{many} changed nothing on these runs: {listed([f'`{it}`' for it in inactive])}."
+        notes = [f"{many} changed nothing on these runs: {listed([f'`{it}`' for it in inactive])}."]
+    note = " ".join([*notes, *_shortened_today(reading)])
     return table("All strategies", [*heads, ("verdict", "")], rows, note=note)
+
+
+def _shortened_today(reading: Reading) -> Iterator[str]:
+    """Yield a sentence on what the recorded agent cut or shortened itself, if strategies start
+    without that."""
+    slots = {slot for item in reading.advice.tried for slot in slots_in_spec(item.spec)}
+    facts = [run.facts for run in reading.runs]
+    cut = [it for it in facts if it.cut > it.cut_unknown and "summarizer" in slots]
+    shortened = [it for it in facts if it.shortened and "compactor" in slots]
+    did = [*["cut results"] * bool(cut), *["shortened its history"] * bool(shortened)]
+    if did:
+        many = len({it.sha256 for it in (*cut, *shortened)})
+        yield (
+            f"In {count(many)} of {counted(len(facts), 'run')} the recorded agent itself "
+            f"{listed(did)}; a strategy replaces that, so where it changes nothing it can need "
+            "more than today, or more than the window."
+        )
 
 
 def _verdict_cell(reading: Reading, item: Ranked, mark: Mark) -> Cell:
