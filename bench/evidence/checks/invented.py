@@ -19,7 +19,7 @@ from .findings import check_of
 from .statements import states_nothing, unproven
 from .summaries import Summary
 from .summary_numbers import SummaryNumbers
-from .support import IDENTIFIER, UNSPACED, on_purpose, without
+from .support import IDENTIFIER, UNSPACED, as_declared, on_purpose, without
 
 if TYPE_CHECKING:
     from ..of_replay import ReplayEvidence
@@ -74,7 +74,8 @@ def _in_words(statement: str) -> str:
     """A statement without support, in words; a notice as a whole, since it can be declared."""
     if not omission_in(statement, ""):
         return f"{quoted(statement)} {_NOT_FOUND}"
-    return f"{quoted(statement, 300)} {_NOT_FOUND}; list it in `says` if it is always true"
+    notice = quoted(as_declared(statement), 300)
+    return f"{notice} {_NOT_FOUND}; list it in `says` if it is always true"
 
 
 def _first_unsupported(evidence: ReplayEvidence, own: GeneratedText) -> str:

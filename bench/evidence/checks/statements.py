@@ -48,9 +48,10 @@ _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 def unproven(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     """Yield the own lines of a text that state something, except sentences on `purpose`."""
     for line in shown_of(own).own:
-        words = _FENCE.sub(" ", without_tags(without(line, purpose), own.result.text))
+        undeclared = without(line, purpose)
+        words = _FENCE.sub(" ", without_tags(undeclared, own.result.text))
         if not states_nothing(own, words):
-            yield line.strip()
+            yield undeclared.strip()
 
 
 def states_nothing(own: RewrittenResult, line: str) -> bool:

@@ -56,6 +56,15 @@ def without(text: str, purpose: Sequence[str]) -> str:
     return text
 
 
+def as_declared(notice: str) -> str:
+    """A notice as a strategy can declare it: with `{}` for each number.
+
+    >>> as_declared("[12 older results of 1,300 characters dropped]")
+    '[{} older results of {} characters dropped]'
+    """
+    return re.sub(_NUMBER, "{}", notice)
+
+
 @lru_cache(1 << 10)
 def _pattern_of(words: str) -> re.Pattern[str]:
     parts = [_NUMBER if part == "{}" else re.escape(part) for part in _PART.findall(words)]
@@ -63,7 +72,7 @@ def _pattern_of(words: str) -> re.Pattern[str]:
     return re.compile(rf"[\[(<\"'*]?{inner}[^\w\s]*")
 
 
-_PART, _NUMBER = re.compile(r"\{\}|[^\W_]+"), r"(\d(?:[\d,.]*\d)?)"
+_PART, _NUMBER = re.compile(r"\{\}|[^\W_]+"), r"(?<!\w)(\d(?:[\d,.]*\d)?)(?!\w)"
 
 
 def is_quoted(own: GeneratedText, text: str, before: int) -> bool:
