@@ -28,8 +28,9 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     {'max_drop': '2%'}
     """
     known = (*_SHARED, *LIMITS, *REGRESSION)
-    for key in table.keys() - set(known):
-        raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, known)}")
+    for key in table:
+        if key not in known:
+            raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, known)}")
     metric = table.get("metric", "")
     strategy = table.get("strategy", "*")
     if not isinstance(metric, str) or metric not in infos:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model import ContextEdit, ContextReset, Message, Resolved, WriterCall, as_text, compact_json
 from ..model.base import grouped
-from ..model.errors import own_error
+from ..model.errors import StrategyError, own_error
 from ..model.messages import after_change, shared_length
 from ..model.replay import Call
 from ..strategies import NewHistory, Window, Written
@@ -20,6 +20,9 @@ Compact = Callable[[Window], NewHistory | None]
 Start = Callable[[str, int], Callable[..., Any]]
 """`start(slot, place)` makes a new instance of a plug-in: a function from the values of its slot to
 its answer."""
+
+
+_TIMES = 10  # a history has at most so many times the messages of the recording
 
 
 class Numbers:
@@ -155,9 +158,13 @@ class Thread:
         self._tools, self._tools_changed = tokens, True
 
     def call(self, step: int) -> tuple[Call, NewHistory | None]:
-        """The prompt of a model turn, and the compactor's answer (None: it changed nothing)."""
+        """The prompt of a model turn, and the compactor's answer (None: it changed nothing). Raises
+        StrategyError for one that repeats its messages at every call."""
         answer = None if self._compact is None else self._compact(self._window(step))
         if answer is not None:
+            if (size := len(answer.messages)) > _TIMES * (len(self.recording) + _TIMES):
+                what = f"its history has {size:,} messages for {len(self.recording)} recorded ones"
+                raise StrategyError(f"{what} — return each once: the next call starts from them")
             self._shown.replace_with(list(answer.messages))
         elif self._full is not self._shown:
             self._shown.replace_with(list(self._full.messages))

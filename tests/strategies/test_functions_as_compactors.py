@@ -222,6 +222,7 @@ def test_a_function_may_set_its_mode_and_a_wrong_one_is_an_error(tmp_path):
     [
         ("text", "gives one back, or None; got str"),
         (3, "got int"),
+        ([{"role": "user", "content": "x"}] * 200, "its history has 200 messages for 2 recorded ones"),
         (["text"], r"messages\[0\] of the answer cannot be read: expected a message"),
         ([{"content": "x"}], "its role is None"),
         ([{"role": "user", "content": 3}], "its content is int"),
