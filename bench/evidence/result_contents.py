@@ -76,7 +76,7 @@ class ResultContents:
 
     @cached_property
     def is_indented(self) -> bool:
-        """True for data in YAML or settings, whose layout has a meaning."""
+        """True for data in XML, YAML or settings, whose text may have comments."""
         value = self.value
         is_text = value is not None and value is not self.result.data
         return is_text and self.text.lstrip()[0] not in "[{"
@@ -87,7 +87,7 @@ class ResultContents:
 
     @cached_property
     def comments(self) -> list[str]:
-        """The comments in its YAML or settings."""
+        """The comments in its XML, YAML or settings."""
         return [words for words, _ in self._comments]
 
     # ------------------------------------------------------------ lines and counts
@@ -151,7 +151,7 @@ class ResultContents:
             return text
         if text in self.text and WORD.search(self.text.replace(text, "", 1)):
             return text  # a part of it, as it is
-        if self._comments and comments_of(text) != self._comments:
+        if self._comments and comments_of(text, self.text) != self._comments:
             return text
         decoded, rest = self.decoded(text)[0], None
         text = written_out(decoded, self.text)

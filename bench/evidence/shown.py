@@ -137,7 +137,7 @@ class _Comparison:
     def read_lines(self, rest: Sequence[str]) -> None:
         """Compare some lines of the text, the others being those of the result."""
         lines = self._own.contents.lines
-        if self._table.fields and rest:
+        if self._table.fields and any(map(str.strip, rest)):
             rest = [*self._outside_records(rest)]
         for at, line in enumerate(rest):
             was = lines.altered(line) if at < _MOST_ALTERED else ""
@@ -254,12 +254,23 @@ class _Comparison:
             ),
             ("", ""),
         )
+        if was and self._spells_out(key, other, number):
+            return
         if not was:
             self.own.append(f"{key}: {text}")
-        elif self._explains(key, other):
+        elif self._explains(key, other) or self._table.names_above(number, key):
             self._doubt(f"{quoted(f'{key}: {text}')} may stand for {quoted(other)}")
         else:
             self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{other}: {was}"))
+
+    def _spells_out(self, key: str, other: str, number: int) -> bool:
+        """True if a key is another one of a record with words of the record: `price_eur` beside the
+        currency, or `order_status` in an order."""
+        added = {*plain_key(key).split()} - {*plain_key(other).split()}
+        values = {text.casefold() for _, text in self._table.pairs(number)}
+        return _extends(key, other) and all(
+            word in values or self._table.names_above(number, word) for word in added
+        )
 
     def _explains(self, key: str, other: str) -> bool:
         """True if words beside the data have a key and another one, or the key begins the other or

@@ -1,4 +1,4 @@
-"""Texts that are data as a whole: JSON, YAML, TOML, and configuration files in sections. `layouts`
+"""Texts that are data as a whole: JSON, XML, YAML, TOML, and settings in sections. `layouts`
 also finds data among other text; `decode` reads truncated JSON."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from .decode import SCALARS, NothingParsed, parse_json
+from .xml_data import parse_xml, xml_comments
 
 _KEY = r"(?:[\w./+-]+(?: [\w./+-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
 _LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#(?!# ).*|[}}\]]?)")
@@ -22,7 +23,7 @@ _FEWEST_PAIRS, _MOST_CHARS = 4, 200_000
 
 
 def parse_data(text: str) -> Any:
-    """The value that a text consists of, in JSON, YAML, or the settings of a configuration file.
+    """The value that a text consists of, in JSON, XML, YAML, or the settings of a configuration file.
 
     Raises NothingParsed for any other text.
 
@@ -31,6 +32,8 @@ def parse_data(text: str) -> Any:
     """
     with suppress(NothingParsed):
         return parse_json(text)
+    if text.lstrip()[:1] == "<":
+        return parse_xml(text)
     with suppress(NothingParsed):
         return parse_yaml(text)
     if len(_PAIRS.findall(text)) < _FEWEST_PAIRS or len(text) > _MOST_CHARS:
@@ -94,12 +97,15 @@ def parse_yaml(text: str) -> Any:
     return value
 
 
-def comments_of(text: str) -> list[tuple[str, str]]:
-    """The comments of YAML or settings, each with the line that it is in or above.
+def comments_of(text: str, result: str = "") -> list[tuple[str, str]]:
+    """The comments of YAML or settings, each with the line that it is in or above, and those of XML,
+    if a text, or the result that it shows, begins with a tag.
 
     >>> comments_of("# sizes\\na = 1 # m\\nb = 2")
     [('sizes', 'a = 1 # m'), ('m', 'a = 1 # m')]
     """
+    if (result or text).lstrip()[:1] == "<":
+        return [(words, words) for words in xml_comments(text)]
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     return [
         (match[1], below if match.start() == 0 else line)

@@ -265,9 +265,12 @@ class FieldTable:
         >>> [table.is_below(record, "water") for record in (1, 2)], table.is_below(2, "all")
         ([True, False], True)
         """
+        return self.names_above(record, key) or not self.has_container(key)
+
+    def names_above(self, record: int, key: str) -> bool:
+        """True if a key leads to a record or to one of its ancestors."""
         numbers = (record, *self._records[record].ancestors)
-        names = {plain_key(self._records[number].name) for number in numbers}
-        return plain_key(key) in names or not self.has_container(key)
+        return plain_key(key) in {plain_key(self._records[number].name) for number in numbers}
 
     def values(self, records: Sequence[int], key: str) -> dict[str, None]:
         """The distinct values under a key in some records and their ancestors, in order."""

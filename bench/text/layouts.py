@@ -1,6 +1,6 @@
 """The structured values in a text, in whichever layout it writes them.
 
-Layouts are JSON, Python literals, YAML, settings (`data_formats`), columns (`columnar`), tables and
+Layouts are JSON, Python literals, YAML, settings (`data_formats`), XML (`xml_data`), columns (`columnar`), tables and
 outlines, also among other text. Each record is found once, with its keys; how the records are nested
 may differ from the original value. `text_records` makes records of the values. Linear in the text.
 """
@@ -20,6 +20,7 @@ from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
 from .line_prefixes import without_marks
 from .notices import is_notice
 from .outline import read_outline
+from .xml_data import read_tags
 
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
 _HALF_WORD = re.compile(r"[-+\w.]*")
@@ -40,6 +41,9 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     """
     text = without_marks(text)
     known, begins_as_json = set(names), text.lstrip()[:1] in ("{", "[")
+    with suppress(NothingParsed):
+        value, outside = read_tags(text, known)
+        return [columns_as_records(value)], "\n".join(outside)
     with suppress(NothingParsed):
         value = parse_data(text)
         mappings = (item for item in nested(value) if isinstance(item, dict))

@@ -1,6 +1,6 @@
 """Outlines: data that a text writes as lines of keys and values, below headings and bullets.
-`read_outline` makes mappings and lists of such lines, of the tables among them (`tables`), and of
-XML tags. `layouts` uses it for what is neither JSON nor YAML."""
+`read_outline` makes mappings and lists of such lines and of the tables among them (`tables`).
+`layouts` uses it for what is neither JSON nor YAML nor XML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 from .decode import SCALARS, NothingParsed, parse_prefix
 from .escapes import unescape
@@ -30,7 +29,6 @@ _DATA = re.compile(r"[{\[]\s*[\"'{\[]")
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"(?=\s|[,;|/)}]|$)')
 _IN_BRACKETS = re.compile(r"(?<=\w)\[[\"']([^\"'\[\]]+)[\"']\]")
-_TAGS = re.compile(r"([^<>]*)(<[A-Za-z_].*>)([^<>]*)", re.DOTALL)
 _DEEPEST, _BULLET_DEPTH, _MOST_DEPTH, _NEAR = 1000.0, 0.5, 60, 160
 _ENDS, _MARKS = " \t,;|/({", "\"'`*"
 _SEPARATORS = frozenset(["", *",;|/({"])
@@ -63,19 +61,14 @@ def read_outline(text: str, names: Iterable[str]) -> Outline:
     {'W1': {'id': '1', 'items': [{'size': 5}], 'status': 'a'}}
     >>> read_outline("tags:\\n  item: a\\n  item: b\\nResult: c", {"tags"})
     Outline(value={'tags': ['a', 'b']}, rest=['tags', 'Result: c'])
-    >>> read_outline("<item><id>1</id></item><item><id>2</id></item>", names).value
-    [{'id': '1'}, {'id': '2'}]
     >>> read_outline("W1: size: 5, status: a\\nW2 (size: 6)\\nto do: W3", names)
     Outline(value={'W1': {'size': '5', 'status': 'a'}, 'W2': {'size': '6'}}, rest=['W1', 'W2', 'to do: W3'])
     """
     reader = _Reader(frozenset(names))
-    if tags := _TAGS.fullmatch(text):
-        with suppress(NothingParsed):
-            return reader.read_tags(*tags.groups())
     return reader.read(text)
 
 
-class _Branch:
+class Branch:
     """A mapping or list of an outline while it is read: its keys and items, in order. The lines
     that belong to it are indented by at least `inner`. Without `inner` the first line that is
     indented by more than `depth` decides."""
@@ -94,7 +87,7 @@ class _Branch:
         """Its items as a list if all have the same bullet or layout word as their key, else as a
         mapping, or as a list of mappings if keys come again."""
         items = [
-            (key, item.value() if isinstance(item, _Branch) else item) for key, item in self.items
+            (key, item.value() if isinstance(item, Branch) else item) for key, item in self.items
         ]
         keys = [key for key, _ in items]
         if not items:
@@ -128,10 +121,9 @@ class _Reader:
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names, self._keys = names, frozenset(map(words_of_key, names))
-        self._words = frozenset(word for key in self._keys for word in key)
-        self._root = _Branch(-1, -1)
+        self._root = Branch(-1, -1)
         self._branches = [self._root]
-        self._sections_by_path: dict[str, _Branch] = {}
+        self._sections_by_path: dict[str, Branch] = {}
         self._rest: list[str] = []
 
     def read(self, text: str) -> Outline:
@@ -145,38 +137,6 @@ class _Reader:
                 self._rest.append(part)
         return Outline(self._root.value(), self._rest)
 
-    def read_tags(self, before: str, text: str, after: str) -> Outline:
-        """The value of a text of XML tags, each tag under its name. In the rest are the words
-        before and after the tags, and names that the data do not have. Raises NothingParsed if the
-        tags are not in pairs."""
-        if "<!" in text:
-            raise NothingParsed
-        try:
-            root = ElementTree.fromstring(f"<item>{text}</item>")
-            value = self._value_of_tag(root)
-        except (ElementTree.ParseError, ValueError, RecursionError):
-            raise NothingParsed from None
-        names = (name for tag in root.iter() for name in (tag.tag, *tag.attrib))
-        other_names = [name for name in names if not all(map(self._is_known, words_of_key(name)))]
-        other_names += (tag.tag for tag in root.iter() if len(tag) and self._is_key(tag.tag))
-        rest = [*before.split("\n"), *dict.fromkeys(other_names), *after.split("\n")]
-        return Outline(value, [*filter(str.strip, rest)])
-
-    def _value_of_tag(self, tag: ElementTree.Element) -> Any:
-        """The text of a tag, or its attributes and inner tags; tags such as `<item>` are a list."""
-        branch = _Branch(0)
-        branch.items += ((key, SCALARS.get(text, text)) for key, text in tag.attrib.items())
-        for inner in tag:
-            is_unit = in_vocabulary(inner.tag.casefold(), "units")
-            is_item = is_unit and not (len(inner) or self._is_key(inner.tag))
-            branch.items.append(("-" if is_item else inner.tag, self._value_of_tag(inner)))
-        text = "".join(filter(None, (tag.text, *(inner.tail for inner in tag)))).strip()
-        if not branch.items:
-            return SCALARS.get(text, text)
-        if text:
-            raise NothingParsed
-        return branch.value()
-
     def _add(self, key: str, item: Any) -> None:
         """Add an item to the last branch. Items under one path with a number, such as `items[0].id`
         and `items[0].size`, make one record."""
@@ -185,13 +145,13 @@ class _Reader:
         if not any(map(str.isdigit, path)):
             items.append((key, item))
             return
-        if not items or items[-1][0] != path or not isinstance(items[-1][1], _Branch):
-            items.append((path, _Branch(0)))
+        if not items or items[-1][0] != path or not isinstance(items[-1][1], Branch):
+            items.append((path, Branch(0)))
         items[-1][1].items.append((last, item))
 
     def _open(self, key: str, depth: float, inner: float | None = None) -> None:
         if len(self._branches) < _MOST_DEPTH:
-            branch = _Branch(depth, inner)
+            branch = Branch(depth, inner)
             self._branches[-1].items.append((key, branch))
             self._branches.append(branch)
 
@@ -319,10 +279,6 @@ class _Reader:
         """True if the data have a key, or the last part of a dotted path."""
         last = key.rpartition(".")[2]
         return words_of_key(key) in self._keys or words_of_key(last) in self._keys
-
-    def _is_known(self, word: str) -> bool:
-        """True for a word of a key, perhaps in the singular, and for a layout word."""
-        return word in self._words or f"{word}s" in self._words or is_layout_word(word)
 
 
 def _start_of_data(line: str, position: int = 0) -> int:

@@ -81,7 +81,10 @@ class ResultLines:
         """
         own, gaps, after, follows_shown = list[str](), list[list[str]](), 0, False
         moved = misplaced = ""
-        for line in filter(str.strip, lines):
+        for line in lines:
+            if not line.strip():
+                own.append(line)  # which may stand between two records
+                continue
             times = _TIMES.search(line)
             text, count = (line[: times.start()], int(times[1])) if times else (line, 1)
             numbers = self.numbers_of(text)

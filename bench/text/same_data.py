@@ -30,7 +30,7 @@ class TextData(NamedTuple):
 
 
 def data_of(text: str) -> TextData | None:
-    """The data of a text that is JSON, YAML, settings, or tables among lines; None for any other text,
+    """The data of a text that is JSON, XML, YAML, settings, or tables among lines; None for any other text,
     and for JSON with a key that comes twice.
 
     >>> texts = '[{"id": "W1", "n": 1.0}, {"id": "W2", "n": null}]', "All:\\nid | n\\nW1 | 1\\nW2 | -"

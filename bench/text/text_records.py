@@ -81,12 +81,15 @@ class TextReading:
                 outer_texts += [*ancestor.texts, ancestor.name]
             ancestor_values = frozenset(map(str.casefold, filter(None, outer_texts)))
             values = ancestor_values.union(map(str.casefold, record.texts))
-            pairs = ((self._known_key(key), text) for key, text in record.pairs)
+            pairs = ((self._known_key(key, record.name), text) for key, text in record.pairs)
             yield TextRecord(tuple(pairs), ancestor_values, values, record.name)
 
-    def _known_key(self, path: str) -> str:
-        """The last part of a dotted path if it is a key of the result, else the path."""
-        last = path.rpartition(".")[2]
+    def _known_key(self, path: str, name: str) -> str:
+        """The last part of a dotted path if it is a key of the result, else the path. Below the name
+        of an element, JSON made of XML has its text and its attributes."""
+        last, full = path.rpartition(".")[2], f"{name}.{path.removeprefix('@')}"
+        if path == "#text" or full in self._keys:
+            return name if path == "#text" else full
         return last if last in self._keys else path
 
     def has_container(self, key: str) -> bool:

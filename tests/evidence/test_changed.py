@@ -98,3 +98,29 @@ def test_a_value_of_another_kind_than_its_column_is_not_checked(value: str, is_c
     strategy = compose("mine", {"summarizer": lambda result: shown}, "tests")
     check = evidence_of(RECORDING, strategy).checks["changed"]
     assert (check.hits > 0, check.unchecked > 0) == (is_change, not is_change)
+
+
+def as_xml(rows, line="\n  "):
+    walls = (f"<wall>{line}{line.join(f'<{k}>{v}</{k}>' for k, v in row.items())}{line}</wall>" for row in rows)
+    return f'<walls floor="2">{line.join(walls)}</walls>'
+
+
+OF_XML = {
+    "no indentation": lambda rows: as_xml(rows, ""),
+    "CSV": lambda rows: "floor: 2\n" + "\n".join(map(",".join, [rows[0], *(map(str, row.values()) for row in rows)])),
+    "JSON": lambda rows: json.dumps({"floor": 2, "wall": rows}),
+    "blocks": lambda rows: "\n\n".join(["floor: 2", *("\n".join(f"{k}: {v}" for k, v in it.items()) for it in rows)]),
+    "beginning": lambda rows: f"{as_xml(rows, '')[:700]}\n[{len(as_xml(rows)) - 700} characters left out]",
+}
+
+
+@pytest.mark.parametrize("layout", OF_XML)
+def test_a_result_in_xml_is_compared_in_every_layout(layout: str) -> None:
+    recording = trace(*(result(as_xml(ROWS), index=2) if step.index == 2 else step for step in RECORDING.steps))
+    exchanged = [{**ROWS[0], "length": ROWS[1]["length"]}, {**ROWS[1], "length": ROWS[0]["length"]}, *ROWS[2:]]
+    altered = [*ROWS[:2], {**ROWS[2], "storey": "L9"}, *ROWS[3:]]
+    renamed = [{"id": row["id"], "height": row["length"], "storey": row["storey"]} for row in ROWS]
+    for rows in (ROWS, exchanged, altered, renamed):
+        mine = compose("mine", {"summarizer": lambda given, rows=rows: OF_XML[layout](rows)}, "tests")
+        check = evidence_of(recording, mine).checks["changed"]
+        assert (bool(check.findings), check.unchecked) == (rows is not ROWS, 0)

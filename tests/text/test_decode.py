@@ -97,14 +97,9 @@ def test_a_longer_prefix_never_gives_fewer_values(text):
     ("text", "value", "end"),
     [
         ('{"a": [1, 2, 34', {"a": [1, 2]}, 13),  # 34 may be half a number
-        ('{"a": [1, 2, 34]', {"a": [1, 2, 34]}, 16),
-        ('{"a": "half a str', {"a": "half a str"}, 17),
-        ('{"a": 1, "b', {"a": 1}, 11),
-        ('{"a": 1, "b": ', {"a": 1}, 14),
         ("{'a': True, 'b': None, 'c': nan}", {"a": True, "b": None}, None),
         ('["it\'s", "\\u00b3 \\ud83d\\ude42"]', ["it's", "³ 🙂"], 31),
         ("[1, 2] and so on", [1, 2], 6),
-        ("  [1]", [1], 5),
         ("{1: 'one'}", {"1": "one"}, 10),
     ],
 )
@@ -200,14 +195,6 @@ def test_plain_lines_show_every_number_as_a_word(value):
     for _, leaf in leaves(decode_strings(value)):
         if isinstance(leaf, int) and not isinstance(leaf, bool):
             assert re.search(rf"(?<![\w.]){leaf}(?![\w.])", shown)
-
-
-def test_a_short_string_is_quoted_only_where_quoting_makes_it_a_fact():
-    assert plain_lines({"a": "Base Offset", "b": "/x/y", "c": "x", "d": "two\nlines"}) == (
-        'a: "Base Offset"\nb: /x/y\nc: x\nd:\ntwo\nlines'
-    )
-    assert plain_lines("plain") == '"plain"'
-    assert plain_lines([]) == ""
 
 
 heads = st.sampled_from(["", "<ref> ", "cut: ", "[3 of 4] ", "[as ref] ", "C:\\new ", "x{y} "])

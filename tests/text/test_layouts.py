@@ -68,17 +68,6 @@ def test_a_layout_keeps_every_field(layout: str, rows: list[dict[str, object]]) 
     assert pairs_in(value) <= {pair for record in reading.records for pair in record.pairs}
 
 
-@given(ROWS)
-def test_a_value_moved_to_another_record_is_lost(rows: list[dict[str, object]]) -> None:
-    seats = [row["seats"] for row in rows]
-    if len(set(seats)) < len(seats):
-        return
-    moved = [{**row, "seats": other} for row, other in zip(rows, seats[1:] + seats[:1], strict=True)]
-    table = FieldTable({"rows": rows})
-    reading = TextReading(json.dumps({"rows": moved}), table.names)
-    assert not any(table.fields[place].key == "seats" for place in KeptFields(table).kept_in(reading))
-
-
 def test_a_sentence_states_a_value_of_the_record_that_it_names() -> None:
     table = FieldTable([{"id": "W1", "mark": "L2a"}, {"id": "W2", "mark": "K9b"}])
     for text, kept in (
