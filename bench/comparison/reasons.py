@@ -182,7 +182,7 @@ def verdict_in_words(item: Ranked) -> str:
 
 def _is_open(item: Ranked) -> bool:
     """True if rules refuse a strategy, and none of them certainly."""
-    refusals = [rule for rule in item.rules if not rule.passed and rule.rule not in GAINS]
+    refusals = [rule for rule in item.broken if rule.rule not in GAINS]
     return bool(refusals) and not any(map(is_certain, refusals)) and refusals[0].value is not None
 
 
@@ -198,13 +198,10 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     which of its losses are not certain."""
     if "inactive" in item.marks:
         return "changed nothing"
-    failed = [rule for rule in item.rules if not rule.passed]
-    if failed and failed[0].rule == "ran" and failed[0].findings:
-        return rule_failed(failed[0])  # other rules only measured the runs that did not fail
-    if refusals := [rule for rule in failed if rule.rule not in GAINS]:
+    if refusals := [rule for rule in item.broken if rule.rule not in GAINS]:
         return "; ".join(map(_refusal, refusals))
-    if failed:
-        return _no_gain(item, failed[0], advice)
+    if item.failed:
+        return _no_gain(item, item.failed, advice)
     if item.marks:
         words = f" ({item.unchecked_text})" if item.unchecked_text else ""
         return f"some texts could not be checked, so what they lose is unknown{words}"

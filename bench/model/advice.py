@@ -135,9 +135,16 @@ class Ranked(Value, frozen=True, kw_only=True):
         return next((one for one in self.rules if one.rule == rule), None)
 
     @property
+    def broken(self) -> tuple[RuleResult, ...]:
+        """The results of the rules that the strategy breaks: *ran* alone if it failed on some runs,
+        since the other rules only measured the others."""
+        broken = tuple(rule for rule in self.rules if not rule.passed)
+        return broken[:1] if broken and broken[0].rule == "ran" and broken[0].findings else broken
+
+    @property
     def failed(self) -> RuleResult | None:
         """The result of the first rule that the strategy breaks; None if it breaks none."""
-        return next((rule for rule in self.rules if not rule.passed), None)
+        return next(iter(self.broken), None)
 
 
 class Advice(Value, frozen=True, kw_only=True):

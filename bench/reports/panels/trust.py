@@ -107,16 +107,21 @@ def _rules(reading: Reading) -> Table | None:
     """The table of the rules that were applied, in order: the limit of each, and the strategies
     that it refuses; None if nothing was compared."""
     rows: list[Cells] = []
+    tried = reading.advice.tried
     for asked in TABLE:
-        found = ((item.strategy, result) for item in reading.advice.tried for result in item.rules)
-        results = [pair for pair in found if asked_by(pair[1]) is asked]
-        limits = sorted((it.limit, limit_in_words(it)) for _, it in results if it.limit is not None)
+        results = [it for item in tried for it in item.rules if asked_by(it) is asked]
+        limits = sorted((it.limit, limit_in_words(it)) for it in results if it.limit is not None)
         if limits:
             ends = " to ".join(dict.fromkeys(text for _, text in (limits[0], limits[-1])))
-            error = any(one.low is not None for _, one in results)
-            refused = [name for name, one in results if not one.passed]
+            error = any(one.low is not None for one in results)
+            refused = [
+                it.strategy for it in tried if any(asked_by(one) is asked for one in it.broken)
+            ]
             limit = Cell(ends, "measured error of the rule" if error else "")
             rows.append((asked.measure, limit, listed(refused) or "none"))
+    unchecked = [item for item in tried if "not checked" in item.marks]
+    if unread := [item.strategy for item in unchecked if item.verdict != "invalid"]:
+        rows.append(("texts that could not be checked", "0", listed(unread)))
     heads = ["what is measured", "limit", "refuses"]
     return table("How it was decided", heads, rows) if rows else None
 
