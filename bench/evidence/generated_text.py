@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import weakref
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from ..model import as_text, compact_json
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
@@ -23,7 +23,6 @@ from .result_contents import ResultContents
 if TYPE_CHECKING:
     from .session import TraceSession
 
-_V = TypeVar("_V")
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*(?: [\w-]+=[\"'][^\"'<>\n]{0,60}[\"'])*>|`{3}\w*|)\s*")
 """Matches a line with nothing but a tag."""
 
@@ -43,7 +42,6 @@ class GeneratedText:
         self.session: TraceSession = weakref.proxy(session)
         self.number, self.message = number, session.messages.messages[number]
         self.step, self.handles = self.message.step, handles
-        self._found: dict[Hashable, Any] = {}
 
     @property
     def is_blank(self) -> bool:
@@ -89,12 +87,6 @@ class GeneratedText:
         known, new_parts = self.session.lines_of(None), self.session.mentions.new_parts
         lines = (line for line in self.added.split("\n") if line not in known)
         return [part for line in lines for part in new_parts(line)]
-
-    def once(self, key: Hashable, find: Callable[[], _V]) -> _V:
-        """The value of `find()` about this text, cached under a key."""
-        if key not in self._found:
-            self._found[key] = find()
-        return cast(_V, self._found[key])
 
 
 class RewrittenResult(GeneratedText):

@@ -15,7 +15,7 @@ from ..model.index import Need
 from ..model.replay import Replay
 from .generated_text import RewrittenResult
 from .messages import TraceMessages
-from .shown import shown_of
+from .result_diff import diff_of
 from .walk import with_one_of
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _keeps(evidence: ReplayEvidence, number: int, need: Need) -> bool:
     if evidence.replay.reads_future or evidence.messages.keeps(number, need):
         return True
     text = evidence.generated_text(number)
-    return isinstance(text, RewrittenResult) and not (text.is_blank or shown_of(text).is_read)
+    return isinstance(text, RewrittenResult) and not text.is_blank and bool(diff_of(text).unclear)
 
 
 class Fetch(NamedTuple):

@@ -17,8 +17,8 @@ from ..evidence.contents import TraceContents
 from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
 from ..evidence.of_replay import ReplayEvidence
+from ..evidence.result_diff import added_lines
 from ..evidence.session import TraceSession
-from ..evidence.shown import own_lines
 from ..metrics import metrics, numbers_of
 from ..model import ContextEdit, ContextReset, Failure, Trace
 from ..model.advice import TODAY
@@ -212,7 +212,7 @@ def score_of(evidence: ReplayEvidence, recorded_prompts: str) -> Score:
     findings = () if unstable is None else (Finding(unstable, why),)
     ran = Check(hits=len(findings), of=1, findings=findings)
     texts = evidence.generated_texts if evidence.wording else []
-    added = {line.strip() for own in texts for line in own_lines(own)}
+    added = {line.strip() for own in texts for line in added_lines(own)}
     constant = sorted(evidence.wording & added, key=lambda line: (-len(line), line))
     return Score(
         strategy="",

@@ -11,7 +11,7 @@ from ...text.excerpts import Excerpt
 from ...text.omissions import omission_in
 from ..generated_text import GeneratedText, RewrittenResult
 from ..repeated import repeated
-from ..shown import shown_of
+from ..result_diff import diff_of
 from .findings import check_of
 from .quoted import altered_quotes
 
@@ -37,8 +37,8 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
-    unread = [own for own in evidence.rewritten if not shown_of(own).is_read]
-    altered = [own for own in evidence.rewritten if shown_of(own).changed]
+    unread = [own for own in evidence.rewritten if diff_of(own).unclear]
+    altered = [own for own in evidence.rewritten if diff_of(own).changed]
     is_known_notation = len(altered) > len(unread)
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied]
     for step in evidence.picked_out:
@@ -52,13 +52,13 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(own)
         if isinstance(own, RewrittenResult):
             looked_at += 1
-            findings += shown_of(own).changed if is_known_notation else ()
+            findings += diff_of(own).changed if is_known_notation else ()
             findings += repeated(own)
         else:
             quotes = [*altered_quotes(own)]
             looked_at += bool(quotes) and own.message.kind != "model"
             findings += quotes
-    return check_of(findings, looked_at, unchecked=[shown_of(own).doubtful for own in unread])
+    return check_of(findings, looked_at, unchecked=[diff_of(own).unclear for own in unread])
 
 
 def _changed_calls(own: GeneratedText) -> Iterator[Finding]:

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
-from ...model import nested
+from ...model import memo, nested
 from ...text.escapes import unescape
 from ...text.notices import Number
 from ...text.vocabulary import in_vocabulary
 from ..generated_text import RewrittenResult
+from ..result_diff import diff_of
 from ..row_counts import NEAR, counts_of, line_counts, row_counts
-from ..shown import shown_of
 
 _MOST_OWN_LINES = 3
 _ACCURACY = 50
@@ -53,7 +53,7 @@ class Counts:
         """The numbers of lines that the text leaves out, in each gap and in all."""
         own = self._own
         counts = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
-        own_lines = sum(bool(line.strip()) for line in shown_of(own).own)
+        own_lines = sum(bool(line.strip()) for line in diff_of(own).added)
         for full_text in {self._full, own.session.messages.texts.plain(self._full)}:
             pairs = zip(line_counts(full_text), line_counts(self._text), strict=True)
             counts.update(full - shown + own_lines for full, shown in pairs)
@@ -72,7 +72,7 @@ class Counts:
     def _missing_keys(self) -> set[int]:
         """The numbers of keys that the text leaves out, of the outermost records and of all."""
         text = self._text
-        for line in shown_of(self._own).own:
+        for line in diff_of(self._own).added:
             text = text.replace(line, " ")
         value = self._own.contents.value
         outermost = value if isinstance(value, list) else [value]
@@ -94,7 +94,7 @@ class Counts:
         """The fewest and the most characters that the text leaves out: runs of blanks may count as
         one, and own lines may not count as shown."""
         full, text = (len(" ".join(text.split())) for text in (self._full, self._text))
-        own_chars = sum(len(line) + 1 for line in shown_of(self._own).own if line)
+        own_chars = sum(len(line) + 1 for line in diff_of(self._own).added if line)
         differences = full - text, len(self._full) - len(self._text) + own_chars
         return min(differences), max(differences)
 
@@ -147,4 +147,9 @@ def is_counted(own: RewrittenResult, number: Number) -> bool:
     if own.shows_nothing:
         is_zero = not number.text.strip("0.") and own.result.text.strip() != ""
         return not (is_zero and in_vocabulary(number.noun, "units", "turns"))
-    return own.once("counts", lambda: Counts(own)).is_right(number)
+    return _counts_of(own).is_right(number)
+
+
+@memo
+def _counts_of(own: RewrittenResult) -> Counts:
+    return Counts(own)

@@ -10,7 +10,7 @@ from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ...model import SystemTurn, ToolResult, as_text, lines_of
+from ...model import SystemTurn, ToolResult, as_text, lines_of, memo
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
@@ -21,7 +21,7 @@ from ..dropped import gaps_between_results
 from ..failures import FAILURE, SUCCESS, reports_failure
 from ..generated_text import GeneratedText, RewrittenResult
 from ..repeated import claims_repetition
-from ..shown import own_lines, shown_of
+from ..result_diff import added_lines, diff_of
 from .findings import check_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     for own in silent:
         has_success_form = _VARIES.sub("0", own.text) in success_forms
         is_placeholder = has_success_form or own.says_omission or claims_repetition(own)
-        words = " ".join(own_lines(own)) if own.gaps is None else own.added
+        words = " ".join(added_lines(own)) if own.gaps is None else own.added
         claims_success = SUCCESS.search(words) or (not own.handles and _SAVED.search(words))
         is_result_empty = not own.result.text.strip()  # so that it tells no failure itself
         shows_result = own.shows_line or not is_placeholder
@@ -85,6 +85,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     return check_of(findings, rewritten, unchecked=[words for words in missing if words])
 
 
+@memo
 def missing_without_notice(own: RewrittenResult) -> str:
     """A clause on the first fact, field or line of a result that its text leaves out without a
     notice; "" without one. `statements` checks what a notice says.
@@ -96,18 +97,14 @@ def missing_without_notice(own: RewrittenResult) -> str:
         return ""
     if own.says_omission and _has_notice(own):
         return ""
-
-    def clause() -> str:
-        missing = _first_missing(own)
-        parts = "fields" if own.table.fields else "lines"
-        return f"{quoted(missing)} {_WITHOUT_NOTICE.format(parts)}" if missing else ""
-
-    return own.once("silent", clause)
+    missing = _first_missing(own)
+    parts = "fields" if own.table.fields else "lines"
+    return f"{quoted(missing)} {_WITHOUT_NOTICE.format(parts)}" if missing else ""
 
 
 def _has_notice(own: RewrittenResult) -> bool:
     """True if a line or field of a text says in words that something is left out."""
-    lines = filter(WORD.search, shown_of(own).own)
+    lines = filter(WORD.search, diff_of(own).added)
     return any(omission_in(line, own.result.text) for line in lines)
 
 

@@ -4,9 +4,10 @@ earlier message has."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ...model import memo
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in, without_offsets
 from ...text.instructions import is_command, is_consent, is_order, repeats
@@ -14,7 +15,7 @@ from ...text.notices import WORD
 from ...text.omissions import omission_in
 from ...text.wording import quoted
 from ..generated_text import GeneratedText, RewrittenResult
-from ..shown import own_lines
+from ..result_diff import added_lines
 from .findings import check_of
 from .statements import states_nothing, unproven
 from .summaries import Summary
@@ -58,7 +59,7 @@ def invented(evidence: ReplayEvidence) -> Check:
     for own in evidence.generated_texts:
         if isinstance(own, RewrittenResult) and own.is_encoded:
             continue
-        lines = [without(line, says) for line in own_lines(own)]
+        lines = [without(line, says) for line in added_lines(own)]
         if not lines:
             continue
         checked += 1
@@ -82,42 +83,62 @@ def _first_unsupported(evidence: ReplayEvidence, own: GeneratedText) -> str:
     """The first statement of an own text that nothing supports; "" without one."""
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
-        return own.once(("unsupported", purpose), lambda: next(unproven(own, purpose), ""))
+        return _first_unproven(own, purpose)
     before = evidence.walked.calls[evidence.first_call(own.number)].step
-    summary = Summary(own, before, purpose)
-    return own.once(("unsupported", purpose, before), lambda: next(summary.unsupported(), ""))
+    return _first_unsupported_in_summary(own, before, purpose)
+
+
+@memo
+def _first_unproven(own: RewrittenResult, purpose: tuple[str, ...]) -> str:
+    return next(unproven(own, purpose), "")
+
+
+@memo
+def _first_unsupported_in_summary(own: GeneratedText, before: int, purpose: tuple[str, ...]) -> str:
+    return next(Summary(own, before, purpose).unsupported(), "")
 
 
 def _first_invention(
     evidence: ReplayEvidence, own: GeneratedText, lines: list[str], wording: frozenset[str]
 ) -> str:
-    """The first invention of an own text; "" without one. A text that shows a result is read once."""
+    """The first invention of a text; "" without one. A text that shows a result is read once."""
     wording = wording.intersection(map(str.strip, lines))
-    inventions = _Reader(evidence, own, wording).inventions(lines)
-    if not isinstance(own, RewrittenResult):
-        return next(inventions, "")
-    key = "invention", wording, on_purpose(own.text, evidence.replay.says)
-    return own.once(key, lambda: next(inventions, ""))
+    are_all_notices = not _first_unsupported(evidence, own)
+    if isinstance(own, RewrittenResult):
+        return _first_invention_beside(own, tuple(lines), wording, are_all_notices)
+    numbers = SummaryNumbers(evidence, own)
+    return next(_Reader(own, wording, are_all_notices, numbers).inventions(lines), "")
+
+
+@memo
+def _first_invention_beside(
+    own: RewrittenResult, lines: tuple[str, ...], wording: frozenset[str], are_all_notices: bool
+) -> str:
+    return next(_Reader(own, wording, are_all_notices).inventions(lines), "")
 
 
 class _Reader:
-    """A reader that finds the inventions in an own text, sentence by sentence."""
+    """A reader that finds the inventions in a text, sentence by sentence. Numbers are only read in a
+    summary."""
 
     def __init__(
-        self, evidence: ReplayEvidence, own: GeneratedText, wording: frozenset[str]
+        self,
+        own: GeneratedText,
+        wording: frozenset[str],
+        are_all_notices: bool,
+        numbers: SummaryNumbers | None = None,
     ) -> None:
-        self._evidence, self._own, self._wording = evidence, own, wording
+        self._own, self._wording, self._numbers = own, wording, numbers
+        self._are_all_notices = are_all_notices
         self._shown = own if isinstance(own, RewrittenResult) else None
         self._mentions = own.session.mentions
-        self._numbers = SummaryNumbers(evidence, own)
 
-    def inventions(self, lines: list[str]) -> Iterator[str]:
+    def inventions(self, lines: Sequence[str]) -> Iterator[str]:
         """Yield the words that no earlier message has. To be fast, a line is only read as a notice
         if all of the text's are, or if it has inventions."""
-        are_all_notices = not _first_unsupported(self._evidence, self._own)
         texts = [without_offsets(_HUNK.sub(" ", line)) for line in lines]
         for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
-            if are_all_notices and self._is_notice(line):
+            if self._are_all_notices and self._is_notice(line):
                 continue
             paragraph = texts[max(0, number - _LINES_NEAR) : number + 1]
             is_template = text.strip() in self._wording
@@ -154,7 +175,7 @@ class _Reader:
         names += () if is_template or _is_title(text) else _NAME.findall(text)
         new = [*moments, *(name for name in names if not _is_known(self._own, name, sentence))]
         yield from (_with_sentence(words, sentence) for words in new)
-        if self._shown is None:
+        if self._numbers is not None:
             for number in self._numbers.unsupported(text, sentence, paragraph):
                 yield _with_sentence(number, sentence)
 

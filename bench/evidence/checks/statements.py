@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import filterfalse
 
+from ...model import memo
 from ...text.decode import letters_of
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_command, is_consent
@@ -20,8 +21,8 @@ from ...text.quantities import kind_of
 from ...text.vocabulary import in_vocabulary
 from ..failures import FAILURE, SUCCESS
 from ..generated_text import RewrittenResult
+from ..result_diff import diff_of
 from ..row_counts import sizes_of
-from ..shown import shown_of
 from .counts import is_counted
 from .support import FEWEST_WORDS, IDENTIFIER, UNSPACED, is_quoted, without, without_tags
 
@@ -47,17 +48,18 @@ _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 
 def unproven(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     """Yield the own lines of a text that state something, except sentences on `purpose`."""
-    for line in shown_of(own).own:
+    for line in diff_of(own).added:
         undeclared = without(line, purpose)
         words = _FENCE.sub(" ", without_tags(undeclared, own.result.text))
         if not states_nothing(own, words):
             yield undeclared.strip()
 
 
+@memo
 def states_nothing(own: RewrittenResult, line: str) -> bool:
     """True if an own line only says how much of the result is there, or repeats an earlier message.
     Each line of a text is read once."""
-    return own.once(("states nothing", line), lambda: Statement(own, line).states_nothing)
+    return Statement(own, line).states_nothing
 
 
 @lru_cache(maxsize=1 << 10)

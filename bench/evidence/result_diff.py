@@ -1,4 +1,4 @@
-"""What a text shows of the result that it rewrites, and the words that are its own."""
+"""The differences between a text and the result that it shows, and the words that it adds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from ..model import memo
 from ..model.scores import Finding
 from ..text.data_formats import parse_data
 from ..text.decode import NothingParsed, decode_strings
@@ -39,47 +40,43 @@ _LONG, _MOST_RECORDS, _MOST_ALTERED = 100, 200, 200
 and the most lines of its own that a text has altered: each is compared with all of its result."""
 
 
-class Shown(NamedTuple):
-    """The values and lines that a text changes, its own lines and fields, and the words of the first
-    part that cannot be compared with the result; "" without one."""
+class ResultDiff(NamedTuple):
+    """The differences between a text and the result that it shows: the values and lines that it
+    `changed`, the lines and fields that it `added`, and the words of the first part that cannot be
+    compared with the result; "" without one."""
 
     changed: list[Finding]
-    own: list[str]
-    doubtful: str = ""
-
-    @property
-    def is_read(self) -> bool:
-        """True if all parts were compared."""
-        return not self.doubtful
+    added: list[str]
+    unclear: str = ""
 
 
-def shown_of(own: RewrittenResult) -> Shown:
-    """What a text shows of its result; each text is compared once.
+@memo
+def diff_of(rewritten: RewrittenResult) -> ResultDiff:
+    """The differences between a text and its result; each text is compared once.
 
     Data and tables are compared record by record, other text line by line. A line or value of
-    another place, and one that the result does not have in this form, is not shown but stated.
+    another place, and one that the result does not have in this form, is added.
     """
-    return own.once("shown", lambda: _compare(own))
-
-
-def _compare(own: RewrittenResult) -> Shown:
-    if own.is_encoded:
-        return Shown([], [], f"{quoted(own.message.text)} cannot be read as the result")
-    scalar = [*_changed_scalar(own)]
-    if own.shows_all or own.gaps is not None:
-        gaps = [] if own.shows_nothing else own.gaps or []
-        denied = next((gap.missing for gap in gaps if _hides_a_denial(gap, own.result.text)), "")
+    if rewritten.is_encoded:
+        words = f"{quoted(rewritten.message.text)} cannot be read as the result"
+        return ResultDiff([], [], words)
+    scalar = [*_changed_scalar(rewritten)]
+    if rewritten.shows_all or rewritten.gaps is not None:
+        gaps = [] if rewritten.shows_nothing else rewritten.gaps or []
+        full = rewritten.result.text
+        denied = next((gap.missing for gap in gaps if _hides_a_denial(gap, full)), "")
         words = f"{quoted(denied)} left out within a sentence" if denied else ""
-        return Shown(scalar, own.added.split("\n"), words)
-    comparison = _Comparison(own)
-    comparison.read()
-    if rows := None if comparison.changed else own.columns.keyless_rows.read(own.text):
-        by_rows = _Comparison(own)
+        return ResultDiff(scalar, rewritten.added.split("\n"), words)
+    comparison = _Comparison(rewritten)
+    comparison.compare()
+    rows = None if comparison.changed else rewritten.columns.keyless_rows.read(rewritten.text)
+    if rows:
+        by_rows = _Comparison(rewritten)
         beside = frozenset(rows.other_lines)
-        by_rows.read_lines([it for it in own.lines_shown.own if it.strip() in beside])
+        by_rows.compare_lines([it for it in rewritten.lines_shown.own if it.strip() in beside])
         comparison = min(comparison, by_rows, key=_Comparison.left)
-    changed = [*scalar, *comparison.changed, *_changed_exit_codes(own)]
-    return Shown(changed, comparison.own, comparison.doubtful)
+    changed = [*scalar, *comparison.changed, *_changed_exit_codes(rewritten)]
+    return ResultDiff(changed, comparison.added, comparison.unclear)
 
 
 def _hides_a_denial(gap: Gap, full: str) -> bool:
@@ -89,102 +86,103 @@ def _hides_a_denial(gap: Gap, full: str) -> bool:
     return bool(is_within) and _DENIES.search(missing) is not None
 
 
-def _changed_exit_codes(own: RewrittenResult) -> Iterator[Finding]:
+def _changed_exit_codes(rewritten: RewrittenResult) -> Iterator[Finding]:
     """Yield an exit code that a text states for a result that states only others."""
-    stated, codes = exit_codes(own.text), exit_codes(own.result.text)
+    stated, codes = exit_codes(rewritten.text), exit_codes(rewritten.result.text)
     other = next((code for code in stated if code not in codes), None) if codes else None
     if other is not None:
-        yield Finding(own.step, f"exit code {other}", f"exit code {codes[0]}")
+        yield Finding(rewritten.step, f"exit code {other}", f"exit code {codes[0]}")
 
 
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 
 
-def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:
+def _changed_scalar(rewritten: RewrittenResult) -> Iterator[Finding]:
     """Yield the value of a result that consists of one value, if a text shows another one."""
-    shown, was = own.text.strip(), own.result.text.strip()
-    are_scalars = _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was)
-    if are_scalars and not same_value(shown, was):
-        yield Finding(own.step, shown, was)
+    value, was = rewritten.text.strip(), rewritten.result.text.strip()
+    are_scalars = _SCALAR.fullmatch(value) and _SCALAR.fullmatch(was)
+    if are_scalars and not same_value(value, was):
+        yield Finding(rewritten.step, value, was)
 
 
 class _Comparison:
     """The comparison of one text with its result."""
 
-    def __init__(self, own: RewrittenResult) -> None:
-        self._own, self._table = own, own.columns
-        self._messages = own.session.messages
+    def __init__(self, rewritten: RewrittenResult) -> None:
+        self._rewritten, self._table = rewritten, rewritten.columns
+        self._messages = rewritten.session.messages
         self._beside: list[str] = []
         self.changed: list[Finding] = []
-        self.own: list[str] = []
-        self.doubtful = ""
+        self.added: list[str] = []
+        self.unclear = ""
 
-    def read(self) -> None:
+    def compare(self) -> None:
         """Compare all of the text."""
-        own = self._own
-        is_data = own.text.lstrip()[:1] in ("{", "[") or _IN_TAGS.fullmatch(own.text)
-        if is_data and own.table.fields:
-            rest = [own.brief]
+        rewritten = self._rewritten
+        is_data = rewritten.text.lstrip()[:1] in ("{", "[") or _IN_TAGS.fullmatch(rewritten.text)
+        if is_data and rewritten.table.fields:
+            rest = [rewritten.brief]
         else:
-            shown = own.lines_shown
-            if shown.moved:
-                self._doubt(f"{quoted(shown.moved)} stands in another place")
-            if shown.misplaced and not own.table.fields:
-                self._doubt(f"{quoted(shown.misplaced)} stands below another heading")
-            rest = shown.own
-        self.read_lines(rest)
+            lines = rewritten.lines_shown
+            if lines.moved:
+                self._note_unclear(f"{quoted(lines.moved)} stands in another place")
+            if lines.misplaced and not rewritten.table.fields:
+                self._note_unclear(f"{quoted(lines.misplaced)} stands below another heading")
+            rest = lines.own
+        self.compare_lines(rest)
 
-    def read_lines(self, rest: Sequence[str]) -> None:
+    def compare_lines(self, rest: Sequence[str]) -> None:
         """Compare some lines of the text, the others being those of the result."""
-        lines = self._own.contents.lines
+        lines = self._rewritten.contents.lines
         if self._table.fields and any(map(str.strip, rest)):
             rest = [*self._outside_records(rest)]
         for at, line in enumerate(rest):
             was = lines.altered(line) if at < _MOST_ALTERED else ""
             if was and self._is_explained(line, was):
-                self._doubt(f"{quoted(line)} may stand for {quoted(was)}")
+                self._note_unclear(f"{quoted(line)} may stand for {quoted(was)}")
             elif was:
-                self.changed.append(Finding(self._own.step, line.strip(), was))
+                self.changed.append(Finding(self._rewritten.step, line.strip(), was))
             else:
-                self.own.append(line)
+                self.added.append(line)
 
     def left(self) -> tuple[bool, int]:
-        """True if some part was not compared, and the number of its own lines."""
-        return bool(self.doubtful), sum(map(bool, map(str.strip, self.own)))
+        """True if some part was not compared, and the number of the lines that it adds."""
+        return bool(self.unclear), sum(map(bool, map(str.strip, self.added)))
 
-    def _doubt(self, words: str) -> None:
-        self.doubtful = self.doubtful or words
+    def _note_unclear(self, words: str) -> None:
+        """Keep the words of the first part that cannot be compared."""
+        self.unclear = self.unclear or words
 
     def _is_explained(self, line: str, was: str) -> bool:
         """True if another line of the text has the words that differ between a line and that of the
         result, as a legend has."""
-        new, gone = _words(line) - _words(was), _words(was) - _words(line)
-        others = (it for it in self._own.text.split("\n") if it.strip() != line.strip())
-        return bool(new and gone) and any(_words(it) >= new | gone for it in others)
+        new, replaced = _words(line) - _words(was), _words(was) - _words(line)
+        others = (it for it in self._rewritten.text.split("\n") if it.strip() != line.strip())
+        return bool(new and replaced) and any(_words(it) >= new | replaced for it in others)
 
     def _outside_records(self, lines: Sequence[str]) -> Iterator[str]:
         """Compare the records in some lines; yield the words outside of them."""
-        own, text = self._own, "\n".join(lines)
+        rewritten, text = self._rewritten, "\n".join(lines)
         with suppress(NothingParsed):
-            shown, value = parse_data(text), own.contents.value
-            changes = differences(decode_strings(shown), decode_strings(value))
+            data, value = parse_data(text), rewritten.contents.value
+            changes = differences(decode_strings(data), decode_strings(value))
             if value is not None and changes is not None:
-                self.changed += [Finding(own.step, now, was) for now, was in changes]
+                self.changed += [Finding(rewritten.step, now, was) for now, was in changes]
                 return
-            if value is not None and not keep_order(shown, value, self._table.is_value):
-                self._doubt(f"{quoted(own.text)} has values in other places")
+            if value is not None and not keep_order(data, value, self._table.is_value):
+                self._note_unclear(f"{quoted(rewritten.text)} has values in other places")
         reading = self._messages.reading(text)
         self._beside = reading.outside_data.split("\n")
         for record in reading.records:
-            self._compare(record)
+            self._compare_record(record)
         for line in self._beside:
             if line.strip(_SIGNS).casefold() not in self._table.records_of_identity:
                 yield line
 
-    def _compare(self, record: TextRecord) -> None:
+    def _compare_record(self, record: TextRecord) -> None:
         """Compare the fields of a record with those of the record that agrees with it most."""
         table = self._table
-        is_data = self._own.text.lstrip()[:1] in ("{", "[")
+        is_data = self._rewritten.text.lstrip()[:1] in ("{", "[")
         pairs = [it for it in record.pairs if it[0] and (is_data or not _is_cut(it[1]))]
         known = [pair for pair in pairs if table.has_key(pair[0])]
         best = table.best_records(known, record.ancestor_values) if known else []
@@ -197,22 +195,24 @@ class _Comparison:
             self.changed += found
             return
         if 2 * len(differing) > len(known):
-            self._doubt(f"{quoted(': '.join(differing[0]))} is in no record of the result")
+            self._note_unclear(f"{quoted(': '.join(differing[0]))} is in no record of the result")
             return
         if number >= 0 and not table.is_below(number, record.name):
-            self._doubt(f"{quoted(': '.join(pairs[0]))} stands below {quoted(record.name)}")
+            self._note_unclear(f"{quoted(': '.join(pairs[0]))} stands below {quoted(record.name)}")
         for key, text in differing:
             values = table.values([number], key)
             was = next(iter(values), "")
             is_spelled = any(same_value(text, value) for value in values)
             if values and text not in _NO_VALUE and not is_spelled and _is_of_kind(text, values):
-                self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{key}: {was}"))
+                self.changed.append(
+                    Finding(self._rewritten.step, f"{key}: {text}", f"{key}: {was}")
+                )
             else:
-                self._doubt(f"{quoted(f'{key}: {text}')} is not in its record")
-        shown = {plain_key(key) for key, _ in known}
+                self._note_unclear(f"{quoted(f'{key}: {text}')} is not in its record")
+        known_keys = {plain_key(key) for key, _ in known}
         for key, text in pairs if len(known) < len(pairs) else ():
             if not table.has_key(key):
-                self._read_unknown(key, text, number, shown)
+                self._compare_unknown(key, text, number, known_keys)
 
     def _under_other_keys(self, pairs: Sequence[Pair]) -> Iterator[Finding]:
         """Yield the pairs that a record with all of their values does not have: it has these under
@@ -220,16 +220,18 @@ class _Comparison:
         number = self._table.keyless_rows.record_with([text for _, text in pairs])
         for key, text in self._differing(number, pairs) if number >= 0 else ():
             if values := self._table.values([number], key):
-                yield Finding(self._own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
+                yield Finding(
+                    self._rewritten.step, f"{key}: {text}", f"{key}: {next(iter(values))}"
+                )
 
     def _differing(self, number: int, pairs: Sequence[Pair]) -> list[Pair]:
         """The pairs that a record, or one around it, does not have. A dash may stand for no value."""
         values = ((key, text, self._table.values([number], key)) for key, text in pairs)
         return [
             (key, text)
-            for key, text, own in values
-            if not any(self._is_same(key, text, value) for value in own)
-            and (own or text not in _NO_VALUE)
+            for key, text, known in values
+            if not any(self._is_same(key, text, value) for value in known)
+            and (known or text not in _NO_VALUE)
         ]
 
     def _is_same(self, key: str, text: str, value: str) -> bool:
@@ -239,17 +241,19 @@ class _Comparison:
         unit = unit_of(text).casefold()
         return bool(unit) and unit in plain_key(key).split() and same_value(text, value)
 
-    def _read_unknown(self, key: str, text: str, number: int, shown: Collection[str]) -> None:
-        """Read a value under a key that the result does not have: the value of a field that the
-        record would lack was renamed, any other is stated. A part of a long text may extend its key
+    def _compare_unknown(
+        self, key: str, text: str, number: int, known_keys: Collection[str]
+    ) -> None:
+        """Compare a value under a key that the result does not have: the value of a field that the
+        record would lack was renamed, any other is added. A part of a long text may extend its key
         (`output_head`); words beside the data may explain a key, or stand before it as a title."""
-        is_part = text.lstrip()[:1] in ("", "[", "{")  # which is read on its own
+        is_part = text.lstrip()[:1] in ("", "[", "{")  # which is read on its rewritten
         others = self._table.pairs(number) if number >= 0 and not is_part else ()
         other, was = next(
             (
                 (other, value)
                 for other, value in others
-                if plain_key(other) not in shown and same_value(text, value) and value.strip()
+                if plain_key(other) not in known_keys and same_value(text, value) and value.strip()
                 if len(value) < _LONG or len(text) == len(value) or not _extends(key, other)
             ),
             ("", ""),
@@ -257,11 +261,11 @@ class _Comparison:
         if was and self._spells_out(key, other, number):
             return
         if not was:
-            self.own.append(f"{key}: {text}")
+            self.added.append(f"{key}: {text}")
         elif self._explains(key, other) or self._table.names_above(number, key):
-            self._doubt(f"{quoted(f'{key}: {text}')} may stand for {quoted(other)}")
+            self._note_unclear(f"{quoted(f'{key}: {text}')} may stand for {quoted(other)}")
         else:
-            self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{other}: {was}"))
+            self.changed.append(Finding(self._rewritten.step, f"{key}: {text}", f"{other}: {was}"))
 
     def _spells_out(self, key: str, other: str, number: int) -> bool:
         """True if a key is another one of a record with words of the record: `price_eur` beside the
@@ -277,8 +281,8 @@ class _Comparison:
         ends with it behind a title."""
         is_titled = plain_key(other) in map(plain_key, _TITLE_ENDS.split(key))
         is_short = len(key) >= _SHORT_KEY and plain_key(other).startswith(plain_key(key))
-        is_said = any(key in line and other in line for line in self._beside)
-        return is_titled or is_short or is_said
+        is_explained = any(key in line and other in line for line in self._beside)
+        return is_titled or is_short or is_explained
 
 
 def _words(line: str) -> set[str]:
@@ -304,9 +308,9 @@ def _is_of_kind(text: str, values: Collection[str]) -> bool:
     return kind_of(text) in {"nothing", *map(kind_of, values)}
 
 
-def own_lines(own: GeneratedText) -> list[str]:
-    """The words of a text that no message has: of one that shows a result those besides it."""
-    if not isinstance(own, RewrittenResult):
-        return own.new_lines
-    new_parts = own.session.mentions.new_parts
-    return [part for line in shown_of(own).own for part in new_parts(line)]
+def added_lines(text: GeneratedText) -> list[str]:
+    """The words of a text that no message has; of one that shows a result those that it adds."""
+    if not isinstance(text, RewrittenResult):
+        return text.new_lines
+    new_parts = text.session.mentions.new_parts
+    return [part for line in diff_of(text).added for part in new_parts(line)]
