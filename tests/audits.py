@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from msgspec.structs import replace
+
 from bench.evidence.session_audit import total_of
 from bench.model.audit import (
     CacheBreak,
@@ -105,7 +107,7 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
     return SessionAudit(
         id=f"sessions/session-{number:04}.jsonl", path=f"session-{number:04}.jsonl", format="claude_code", model="claude-sonnet-4-5", sha256="ab" * 32, results=turns // 2,
         charges=every, turns=tuple(calls), parts=parts, dearest=dearest, shortenings=events, cuts=cuts, rereads=again,
-        cache=CacheReport(judged=turns - 1, explained=turns - 1 - len(broken), breaks=breaks), replayed=every, minimum=least, skipped={"block of type 'audio'": 2} if eventful else {},
+        cache=CacheReport(judged=turns - 1, explained=turns - 1 - len(broken), breaks=breaks), replayed=replace(every, prompt_tokens=every.prompt_tokens + 900), minimum=least, skipped={"block of type 'audio'": 2} if eventful else {},
     )  # fmt: skip
 
 

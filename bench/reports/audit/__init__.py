@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ...comparison.wording import change
 from ...model.audit import SessionAudit
 from ...model.base import json_bytes
 from ...model.compared import Skipped
@@ -72,6 +73,23 @@ def _trust(sessions: Sessions) -> Iterator[Block]:
     yield files_not_read(sessions.skipped)
 
 
+def _replayed(sessions: Sessions) -> Iterator[str]:
+    """Yield a sentence on the tokens that a replay counts against those that were reported."""
+    tokens = {
+        sessions.names[one.id]: (one.replayed.prompt_tokens, one.charges.prompt_tokens)
+        for one in sessions.sized
+        if one.replayed and one.charges.prompt_tokens
+    }
+    off = {name: ours / theirs for name, (ours, theirs) in tokens.items()}
+    if not off or {*off.values()} == {1.0}:
+        return
+    ours, theirs = map(sum, zip(*tokens.values(), strict=True))
+    worst = max(off, key=lambda name: abs(off[name] - 1))
+    most = f", most of all {change(off[worst])} in {worst}" if len(off) > 1 else ""
+    text = "Against the reported usage, a replay of the recorded messages counts"
+    yield f"{text} {change(ours / theirs)} prompt tokens{most}."
+
+
 def _counted(sessions: Sessions) -> Iterator[str]:
     """Yield sentences on the sources of the tokens and of the price."""
     turns = [turn for one in sessions.sized for turn in one.turns if not turn.counted_in]
@@ -89,6 +107,7 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         yield f"The tokens of {some} were reported before its end, so bench counted the text."
     if reported:
         yield "The split of a prompt by message is fitted to the reported counts."
+        yield from _replayed(sessions)
     forked = ((turn.counted_in, one.id) for one in sessions.all for turn in one.turns)
     for pair, calls in Counter(pair for pair in forked if pair[0]).items():
         first, fork = map(sessions.names.__getitem__, pair)

@@ -72,14 +72,17 @@ class Sessions:
         return sum(self.size_of(one.charges) for one in self.sized)
 
     @cached_property
-    def minimum(self) -> tuple[float, float] | None:
-        """The size of the sessions that were replayed, and with perfect foresight; None if nothing
-        is known. In tokens if the cache model does not fit."""
-        both = [(one.replayed, one.minimum) for one in self.sized if one.replayed and one.minimum]
+    def minimum(self) -> tuple[float, float, float] | None:
+        """The size of the sessions that were replayed: as billed, as counted by replay, and with
+        perfect foresight; None if nothing is known. In tokens if the cache model does not fit."""
         size_of = self.size_of if self.cache_fits else _all_tokens
-        now = sum(size_of(replayed) for replayed, _ in both)
-        least = sum(size_of(minimum) for _, minimum in both)
-        return (now, min(least, now)) if now else None
+        each = [
+            [size_of(one.charges), size_of(one.replayed), size_of(one.minimum)]
+            for one in self.sized
+            if one.replayed and one.minimum
+        ]
+        billed, now, least = map(sum, zip(*each, strict=True)) if each else (0, 0, 0)
+        return (billed, now, min(least, now)) if now else None
 
     @property
     def cache_fits(self) -> bool:
@@ -101,12 +104,15 @@ class Sessions:
             again = count(sum(item.tokens_again for _, item in breaks))
             text += f" {counted(len(breaks), 'cache break')} billed {again} tokens again."
         if self.minimum:
-            now, least = self.minimum
+            billed, now, least = self.minimum
             is_price = self.priced and self.cache_fits
             sizes = f"{_words(now, is_price, unit=False)} → {_words(least, is_price)}"
             less = change(least / now).lstrip("−")
             only = "requests that stand and what later turns used"
-            text += f" Theoretical minimum ({only}): {less} less ({sizes}, counted by replay)."
+            how = "counted by replay"
+            if (as_billed := _words(billed, is_price)) != _words(now, is_price):
+                how += f" where the reported usage gives {as_billed}"
+            text += f" Theoretical minimum ({only}): {less} less ({sizes}, {how})."
         return text
 
     def size_of(self, charges: Charges) -> float:

@@ -299,7 +299,7 @@ def _notes(reading: Reading) -> Iterator[str]:
     if reading.advice.basis == "cached":
         if shares["assumed"]:
             which = f"of {counted(shares['assumed'], 'run')} " if shares["recorded"] else ""
-            why = "from the provider's rules: no usage is recorded"
+            why = "from the provider's rules: no use of the cache is recorded"
             yield f"Cache shares {which}are assumed {why}."
         if shares["recorded"]:
             yield "Prices count the recorded cache; text after a change is billed in full."

@@ -14,6 +14,7 @@ from ..blocks import Block, Cell, Cells, Fold, Prose, Section, Table, code, head
 from ..reading import REPLAY_LIMIT, Reading
 
 _FILES, _TEXTS = 10, 12
+_OFF = 0.1  # a difference from the reported tokens that every output states
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -27,7 +28,7 @@ def sections(reading: Reading) -> Iterator[Section]:
         kinds = ("damaged file", reading.compared.damaged), ("file", others)
         blocks += (Prose(_not_read(kind, some), "unread") for kind, some in kinds if some)
         blocks.append(Fold("Files not read", (files_not_read(files),)))
-    blocks += [Prose("Measured with", "heading"), Prose(_measured_with(reading))]
+    blocks += [Prose("Measured with", "heading"), *_measured_with(reading)]
     if rules := _rules(reading):
         blocks += headed(rules)
     blocks += _constant_texts(reading)
@@ -82,8 +83,8 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
     return table("Files not read", heads, rows, look="plain", most=_FILES, noun="file")
 
 
-def _measured_with(reading: Reading) -> str:
-    """The versions of bench, token counts and prices, and the error of the counts against what
+def _measured_with(reading: Reading) -> Iterator[Prose]:
+    """Yield the versions of bench, token counts and prices, and the error of the counts against what
     providers reported."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     encodings = listed(sorted({*signature.encodings.values()}))
@@ -94,13 +95,17 @@ def _measured_with(reading: Reading) -> str:
         f"tokens by {encodings}{guessed}" if encodings else "",
         f"prices of {signature.prices_date}" if signature.prices_date else "",
     ]
-    text = f"{sentence_case('; '.join(filter(None, parts)))}."
-    ours = sum(item.counted_tokens for item in facts if item.reported_tokens)
-    reported = sum(item.reported_tokens for item in facts)
+    yield Prose(f"{sentence_case('; '.join(filter(None, parts)))}.")
+    pairs = [(it.counted_tokens, it.reported_tokens) for it in facts if it.reported_tokens]
+    counts, reported = (sum(pair[at] for pair in pairs) for at in (0, 1))
     if not reported:
-        return text
-    off = f"{percent(abs(ours / reported - 1))} {'above' if ours > reported else 'below'}"
-    return f"{text} Counted prompt tokens are {off} what providers reported."
+        return
+    off, wide = counts / reported - 1, sum(abs(ours - theirs) for ours, theirs in pairs) / reported
+    text = "Prices and tokens count the recorded messages"
+    text += f": {percent(abs(off))} {'more' if off > 0 else 'fewer'} prompt tokens than reported"
+    if wide > max(_OFF, 2 * abs(off)):
+        text += f", run by run {percent(wide)} off"
+    yield Prose(f"{text}.", "unread" if wide > _OFF else "")
 
 
 def _rules(reading: Reading) -> Table | None:
