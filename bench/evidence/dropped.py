@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
 
 
-def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
+def selectively_dropped(evidence: ReplayEvidence) -> Iterator[int]:
     """Yield the steps that a strategy left out because of their contents, some of them twice.
 
     Windows, masks and summaries leave out messages by age. A strategy that drops only the newest

@@ -66,7 +66,7 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             if call is None:
                 kept = messages.fields_in(result.index, text or "")
             else:
-                numbers = evidence.shown_at(result.index, call)
+                numbers = evidence.messages_about(result.index, call)
                 kept = frozenset().union(*(messages.fields_of(n, result.index) for n in numbers))
             yield KeptShare(result, len(kept), total, call)
 
@@ -80,7 +80,7 @@ def _altered(
     A result without a later prompt in its thread (for the store: without an outcome) is left out.
     """
     if place != "stored":
-        for result, first, last in evidence.prompted:
+        for result, first, last in evidence.prompted_results:
             call = last if place == "end" else first
             is_whole = evidence.is_in_prompt(evidence.index.full[result.index], call)
             yield result, call, result.text if is_whole else None

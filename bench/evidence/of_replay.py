@@ -15,7 +15,7 @@ from ..model.replay import Replay, StepOutcome
 from ..model.scores import Check, Rule
 from .checks import checks_of
 from .checks.findings import template_lines
-from .dropped import picked_out
+from .dropped import selectively_dropped
 from .generated_text import GeneratedText, RewrittenResult
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .missing import missing_instructions
@@ -26,8 +26,18 @@ from .walk import Walked, members, walk, with_one_of
 
 
 class ReplayEvidence:
-    """The evidence of one replay. `session` is that of its trace. Calls are numbered from 0 over all
-    threads; a set of calls is an integer with a bit for each.
+    """The evidence of one replay; each part is computed when it is first asked for. `session` is that
+    of its trace.
+
+    Messages have the numbers of `TraceMessages`. Calls are numbered from 0 over all threads; a set of
+    calls is an integer with a bit for each.
+
+    >>> from bench.metrics import example
+    >>> evidence = example()
+    >>> [message.text for message in evidence.prompt(1)][-1]
+    '{"rows": 471'
+    >>> [(item.step, evidence.index.facts[item.need.fact]) for item in evidence.missed]
+    [(3, 'a/b.csv')]
     """
 
     def __init__(self, session: TraceSession, replay: Replay) -> None:
@@ -57,7 +67,7 @@ class ReplayEvidence:
 
     @cached_property
     def handles(self) -> Handles:
-        """Its handles."""
+        """The handles in its prompts, and the texts behind them."""
         return Handles(self.replay, self.messages)
 
     @cached_property
@@ -67,7 +77,7 @@ class ReplayEvidence:
 
     @cached_property
     def newly_missing(self) -> list[tuple[int, ...]]:
-        """For each call those of them that the recorded prompt did not lack."""
+        """For each call those of these instructions that the recorded prompt did not lack."""
         excused = self.session.excused
         missing = zip(self.walked.calls, self.missing_instructions, strict=True)
         return [
@@ -97,19 +107,18 @@ class ReplayEvidence:
 
     @cached_property
     def generated_by_step(self) -> dict[int | None, list[int]]:
-        """Those by the step of the result that they show; None for those that show several."""
+        """These by the step of the result that they show; None for those about no single result."""
         return grouped((self.messages.messages[number].step, number) for number in self.generated)
 
-    def shown_at(self, step: int, call: int) -> list[int]:
-        """The messages in the prompt of a call that show the result of a step truncated, or several
-        messages: that of the recording, and those of the strategy.
-        """
+    def messages_about(self, step: int, call: int) -> list[int]:
+        """The messages in the prompt of a call that show the result of a step, but not untruncated:
+        those of the recording and of the strategy, and the strategy's about no single result."""
         numbers = (self.index.seen[step], *self.generated_by_step.get(step, ()))
         return [*(n for n in numbers if self.is_in_prompt(n, call)), *self._summaries_at(call)]
 
     @memo
     def _summaries_at(self, call: int) -> list[int]:
-        """The strategy's messages about several results, or none, in the prompt of a call."""
+        """The strategy's messages about no single result in the prompt of a call."""
         summaries = self.generated_by_step.get(None, ())
         return [number for number in summaries if self.is_in_prompt(number, call)]
 
@@ -167,7 +176,7 @@ class ReplayEvidence:
         return {thread: calls.bit_length() - 1 for thread, calls in self.walked.threads.items()}
 
     @cached_property
-    def prompted(self) -> list[tuple[ToolResult, int, int]]:
+    def prompted_results(self) -> list[tuple[ToolResult, int, int]]:
         """The results with a later prompt in their thread, each with the calls of the first and of
         the last such prompt.
         """
@@ -228,9 +237,9 @@ class ReplayEvidence:
         return [fact for fact in facts[result.index] if fact not in present]
 
     @cached_property
-    def picked_out(self) -> tuple[int, ...]:
+    def selectively_dropped(self) -> tuple[int, ...]:
         """The steps that a strategy left out because of their contents."""
-        return tuple(sorted({*picked_out(self)}))
+        return tuple(sorted({*selectively_dropped(self)}))
 
     @cached_property
     def facts_kept(self) -> dict[Place, list[KeptShare]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from itertools import chain
 
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
@@ -48,11 +47,6 @@ class TraceSession:
             return GeneratedText(self, number, handles)
         return RewrittenResult(self, number, handles, result)
 
-    @memo
-    def _lines_in(self, text: str) -> dict[str, None]:
-        """The distinct lines of a recorded text, in order."""
-        return dict.fromkeys(text.split("\n"))
-
     @cached_property
     def excused(self) -> frozenset[tuple[int, int]]:
         """The instructions that the recorded prompts lacked, by step and place, which no strategy
@@ -62,8 +56,8 @@ class TraceSession:
 
     @cached_property
     def turns(self) -> dict[str, frozenset[str]]:
-        """The words of each turn and system prompt, with blanks folded, in order, and their
-        role."""
+        """The roles of the system prompts and turns with the same words, by these words with single
+        blanks."""
         recorded = self.messages.recording.messages
         turns = (message for message in recorded if message.kind in ("system", "user", "model"))
         by_words = grouped((" ".join(turn.text.split()), turn.role) for turn in turns)
@@ -89,14 +83,16 @@ class TraceSession:
     @memo
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; for None those of all recorded messages."""
-        by_step = self._recorded_texts
-        texts = chain.from_iterable(by_step.values()) if step is None else by_step.get(step, ())
-        return frozenset().union(*map(self._lines_in, texts))
+        if step is None:
+            return frozenset().union(*map(self.lines_of, self._recorded_texts))
+        texts = self._recorded_texts.get(step, ())
+        return frozenset(line for text in texts for line in text.split("\n"))
 
     @cached_property
-    def _recorded_texts(self) -> dict[int | None, list[str]]:
+    def _recorded_texts(self) -> dict[int, list[str]]:
         """The texts of the recorded messages by step."""
-        return grouped((item.step, item.text) for item in self.messages.recording.messages)
+        messages = self.messages.recording.messages
+        return grouped((item.step, item.text) for item in messages if item.step is not None)
 
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
         """The results with the same words as a result, including itself, in order."""
@@ -108,7 +104,7 @@ class TraceSession:
 
     @memo
     def names_omission(self, text: str) -> bool:
-        """False for a text that says of no result that something was left out."""
+        """True if a text says that something was left out, of whatever result."""
         return bool(says_omission(text, ""))
 
     @cached_property

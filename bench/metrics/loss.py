@@ -82,7 +82,7 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     kept = [of[place] for place in _PROMPTS for of in (evidence.facts_kept, evidence.fields_kept)]
     cut = {(it.result.index, it.call or 0) for it in chain(*kept) if it.kept < it.total}
     silent = {step for step, call in cut if not _is_noticed(evidence, step, call)}
-    return amount(len(silent), of=evidence.prompted)
+    return amount(len(silent), of=evidence.prompted_results)
 
 
 _PROMPTS: tuple[Place, ...] = "shown", "end"
@@ -92,7 +92,7 @@ _PROMPTS: tuple[Place, ...] = "shown", "end"
 def _is_noticed(evidence: ReplayEvidence, step: int, call: int) -> bool:
     """True if a prompt says that a part of a result was left out: a text that shows the result, or
     where there is none a text of the strategy about no single result."""
-    about = [evidence.messages.messages[number] for number in evidence.shown_at(step, call)]
+    about = [evidence.messages.messages[number] for number in evidence.messages_about(step, call)]
     texts = [message.text for message in about if message.step is not None]
     texts = texts or [it.text for it in about if evidence.session.names_omission(it.text)]
     return any(map(evidence.contents.results[step].says_omission, texts))

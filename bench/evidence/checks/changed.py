@@ -41,7 +41,7 @@ def changed(evidence: ReplayEvidence) -> Check:
     altered = [own for own in evidence.rewritten if diff_of(own).changed]
     is_known_notation = len(altered) > len(unread)
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied]
-    for step in evidence.picked_out:
+    for step in evidence.selectively_dropped:
         turn = evidence.messages.messages[evidence.index.full[step]]
         if turn.kind in ("user", "model") and not turn.tool_calls:
             findings.append(Finding(step, "", turn.text))

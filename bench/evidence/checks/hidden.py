@@ -57,7 +57,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied if own.failed]
-    for step in evidence.picked_out:
+    for step in evidence.selectively_dropped:
         result = evidence.messages.contents.results.get(step)
         if result is not None and result.failed:
             findings.append(Finding(step, "", result.text))
