@@ -37,10 +37,11 @@ def cache_report(
 
     A turn is expected to read what the turn before it in its thread read and wrote; where a
     provider does not report writes, the prompt before as far as the provider's rule reads it; never
-    the messages that are new in its own prompt, of which `new_tokens` gives the number by its step. A shortfall
-    of more than 1 % (and of at least 1,024 tokens) is a break. It has a cause that the recording
-    shows, or "unknown"; a turn is explained if it read what was expected, or broke for a cause that
-    the recording shows. Turns without reported cache reads, and those `elsewhere`, are not judged.
+    the messages that are new in its own prompt, whose tokens `new_tokens` gives by its step. A
+    shortfall of more than 1 % (and of at least 1,024 tokens) is a break. It has a cause that the
+    recording shows, or "unknown"; a turn is explained if it read what was expected, or broke for a
+    cause that the recording shows. Turns without reported cache reads, and those `elsewhere`, are not
+    judged.
 
     >>> from bench.model import Source, UserTurn
     >>> def turn(at, prompt, read, t):

@@ -1,4 +1,4 @@
-"""Steps that a strategy left out of its prompts because of their contents, and gaps between results."""
+"""Steps that a strategy left out because of their contents, and gaps between results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The evidence of one replay: its prices, needs, prompts, stored results, generated texts and checks,
-computed on demand.
-"""
+"""The evidence of one replay: its prices, needs, prompts, stored results, texts and checks."""
 
 from __future__ import annotations
 
@@ -26,11 +24,10 @@ from .walk import Walked, members, walk, with_one_of
 
 
 class ReplayEvidence:
-    """The evidence of one replay; each part is computed when it is first asked for. `session` is that
-    of its trace.
+    """The evidence of one replay. Each part is computed when it is first asked for.
 
-    Messages have the numbers of `TraceMessages`. Calls are numbered from 0 over all threads; a set of
-    calls is an integer with a bit for each.
+    `session` is that of its trace. Messages have the numbers of `TraceMessages`. Calls are numbered
+    from 0 over all threads; a set of calls is an integer with a bit for each.
 
     >>> from bench.metrics import example
     >>> evidence = example()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Handles:
-    """The handles of one replay: names in a prompt for texts that the strategy keeps outside of it."""
+    """The handles of one replay: names in prompts for texts that the strategy keeps elsewhere."""
 
     def __init__(self, replay: Replay, messages: TraceMessages) -> None:
         self._messages = messages
@@ -105,8 +105,8 @@ def _keeps(evidence: ReplayEvidence, number: int, need: Need) -> bool:
 
 
 class Fetch(NamedTuple):
-    """One more call at a turn: `by_handle` if a handle in its prompt leads to the unmet facts, else a
-    repetition of the calls that gave them.
+    """One more call at a turn: `by_handle` if a handle in its prompt leads to the unmet facts, else
+    a repetition of the calls that gave them.
 
     `prompt_tokens` are those of the turn's prompt and of the fetched texts. Dollars are None
     without listed prices.

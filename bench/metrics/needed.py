@@ -1,4 +1,4 @@
-"""Facts that turns took from earlier messages, and the turns whose prompts would not have had them."""
+"""Facts that turns took from earlier messages, and turns whose prompts would lack one."""
 
 from __future__ import annotations
 
