@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec.structs import replace
 
 from ..model.advice import TODAY, RuleResult, Verdict
+from ..model.errors import SpecError
 from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
 from ..model.signature import MAX_FAULT_RATE, MIN_FAR_RECALL
 from ..plugins.spec import split_top
@@ -132,18 +134,20 @@ ROUNDING = 1e-9
 
 
 def slots_in_spec(spec: str) -> dict[str, str]:
-    """The slots that a spec fills, each with its text; the strategy's name is left out.
+    """The slots that a spec fills, each with its text, without the strategy's name; none for a text
+    that is no spec, which a file may have.
 
     >>> slots_in_spec("mine=store=truncate:limit=5+routers=[a,b]"), slots_in_spec("recorded")
     ({'store': 'truncate:limit=5', 'routers': '[a,b]'}, {})
     """
     slots: dict[str, str] = {}
-    for part in split_top(spec, "+"):
-        slot, _, value = part.partition("=")
-        if slot.strip() not in _SLOTS:  # the name of the strategy
-            slot, _, value = value.partition("=")
-        if slot.strip() in _SLOTS:
-            slots[slot.strip()] = value
+    with suppress(SpecError):
+        for part in split_top(spec, "+"):
+            slot, _, value = part.partition("=")
+            if slot.strip() not in _SLOTS:  # the name of the strategy
+                slot, _, value = value.partition("=")
+            if slot.strip() in _SLOTS:
+                slots[slot.strip()] = value
     return slots
 
 
