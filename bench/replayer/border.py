@@ -15,7 +15,7 @@ from ..model import MAX_DEPTH, Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
 from ..model.messages import shared_length
 from ..model.outcome import Amount
-from ..strategies import NewHistory, Strategy, Window, Written
+from ..strategies import NewHistory, Strategy, Window, WrittenSummary
 from ..strategies.offloading import offload, offloaded_to
 from ..strategies.user_code.functions import Route, SlotFunction
 from ..strategies.user_code.plain import encoded, plain_data
@@ -187,7 +187,7 @@ def _new_history(answer: HistoryAnswer, lists: Lists) -> NewHistory:
 
     messages = [*map(message, answer.messages)]
     lists.add_answer(messages)
-    written = [Written([*map(message, read)], text) for read, text in answer.written]
+    written = [WrittenSummary([*map(message, read)], text) for read, text in answer.written]
     return NewHistory(messages, written, answer.commands)
 
 

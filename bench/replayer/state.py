@@ -12,7 +12,7 @@ from ..model.base import grouped
 from ..model.errors import StrategyError, own_error
 from ..model.messages import after_change, shared_length
 from ..model.replay import Call
-from ..strategies import NewHistory, Window, Written
+from ..strategies import NewHistory, Window, WrittenSummary
 
 CountTokens = Callable[[Message | str], int]
 Compact = Callable[[Window], NewHistory | None]
@@ -230,7 +230,7 @@ class Ledger:
             )
             self.calls.append(call)
 
-    def charge_summaries(self, summaries: Iterable[Written]) -> None:
+    def charge_summaries(self, summaries: Iterable[WrittenSummary]) -> None:
         """Charge summaries as if the run's model wrote them, unless the strategy made a call."""
         if self.calls and self.calls[-1].step == self.step:
             return

@@ -57,8 +57,8 @@ def terminal_text(
         lines.append("")
     elif not verbose:
         lines += short_lines(first, width)
-    said = [text for one in others or [first] for text in _of_role(one, "unread")]
-    for text in () if verbose else dict.fromkeys(said):
+    unread = [text for one in others or [first] for text in _of_role(one, "unread")]
+    for text in () if verbose else dict.fromkeys(unread):
         lines += [*_wrapped(text, width), ""]
     if failed == [True]:
         lines += [line for text in _of_role(first, "next") for line in _wrapped(text, width)]

@@ -80,12 +80,12 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         files = Path(folder).resolve() / "files"
         unpack(sha, top, files)
-        gone = [f"scenario {file.name} is gone" for file in _gone_scenarios(files, top)]
+        missing = [f"scenario {file.name} is gone" for file in _gone_scenarios(files, top)]
         inside = plan.path.resolve().relative_to(top)
         if not (files / inside).is_file():
             baseline = _baseline_of(plan, options)
             note = f"{inside} is not in {revision}, so it is judged with its own baseline"
-            return baseline._replace(missing=[*baseline.missing, *gone], note=note)
+            return baseline._replace(missing=[*baseline.missing, *missing], note=note)
         then = read_scenario(files / inside)
         hidden = (
             *hidden_from_code(then.traces, then.base),
@@ -106,7 +106,7 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
     # An editable install can make the old code import a file of today.
     not_old = [f"{name} is imported as it is now" for name in sorted(current)]
     scores, name = score_file_of(result, metric_infos()), f"{revision} ({sha[:9]})"
-    return Base(scores, name, [*broken, *not_old, *gone], imported=imported)
+    return Base(scores, name, [*broken, *not_old, *missing], imported=imported)
 
 
 def _gone_scenarios(files: Path, top: Path) -> Iterator[Path]:

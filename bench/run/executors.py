@@ -105,26 +105,26 @@ def processes(workers: int) -> Iterator[tuple[Executor, int]]:
     so that a script needs no `if __name__ == "__main__"`."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
-    end, held = context.Pipe(duplex=False)
-    executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (end, held))
+    child_end, parent_end = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (child_end, parent_end))
     try:
         yield executor, workers
     except BaseException:  # end the workers now: their tasks may take minutes
-        held.close()
+        parent_end.close()
         raise
     finally:
         executor.shutdown(cancel_futures=True)
-        held.close()
-        end.close()
+        parent_end.close()
+        child_end.close()
 
 
-def _exit_with_parent(end: Connection, held: Connection) -> None:
+def _exit_with_parent(child_end: Connection, parent_end: Connection) -> None:
     """Watch a pipe from a thread, and end this process when the parent closes its end or dies."""
-    held.close()
+    parent_end.close()
 
     def watch() -> None:
         with contextlib.suppress(EOFError, OSError):
-            end.recv_bytes()
+            child_end.recv_bytes()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

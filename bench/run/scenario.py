@@ -18,7 +18,7 @@ from ..traces import Loaded, TraceSource
 from ..traces.paths import require_inside
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScenarioFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of a scenario's file.
 
     `strategies` maps a name to its slots (or to a whole spec string, on the command line). `gates`
@@ -35,7 +35,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     asks: str = ""
 
 
-class Scenario(Written, frozen=True, kw_only=True):
+class Scenario(ScenarioFile, frozen=True, kw_only=True):
     """A comparison to run.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from
@@ -61,7 +61,7 @@ def read_scenario(path: Path) -> Scenario:
     """A scenario from its file. Raises ScenarioError that names the file and the key."""
     try:
         table = _table(read_regular(path))
-        written = msgspec.convert(table, Written)
+        written = msgspec.convert(table, ScenarioFile)
     except OSError as error:
         hint = nearest_file(path) or " — give the path of a scenario file"
         raise ScenarioError(f"{path}: {error.strerror or error}{hint}") from None
@@ -74,11 +74,11 @@ def read_scenario(path: Path) -> Scenario:
         raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
     for problem in _problems(written):
         raise ScenarioError(f"{path}: {problem}")
-    fields = {name: getattr(written, name) for name in Written.__struct_fields__}
+    fields = {name: getattr(written, name) for name in ScenarioFile.__struct_fields__}
     return Scenario(**fields | {"title": written.title or path.stem}, base=path.parent, path=path)
 
 
-def _problems(written: Written) -> Iterator[str]:
+def _problems(written: ScenarioFile) -> Iterator[str]:
     """Yield the problem with each missing or wrong part of a scenario."""
     for name in ("traces", "strategies"):
         if not getattr(written, name):
@@ -114,7 +114,7 @@ def _problem(error: msgspec.ValidationError) -> str:
     place = _INDEX.sub(lambda match: f"[{int(match[1]) + 1}]", place.strip(".`"))  # from 1
     if message.startswith("Object contains unknown field"):
         _, key, *_ = message.split("`")
-        known = Probe.__struct_fields__ if place else Written.__struct_fields__
+        known = Probe.__struct_fields__ if place else ScenarioFile.__struct_fields__
         problem = f"unknown key {key!r}{nearest(key, known)}"
         return f"{place}: {problem}" if place else problem
     if place in ("gates", "probes") and message == "Expected `array`, got `object`":

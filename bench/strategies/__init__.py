@@ -34,7 +34,7 @@ from .slots import (
     NewHistory as NewHistory,
     Reply as Reply,
     Window as Window,
-    Written as Written,
+    WrittenSummary as WrittenSummary,
     read_back as read_back,
     untruncated_record as untruncated_record,
 )

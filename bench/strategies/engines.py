@@ -8,7 +8,7 @@ from typing import Annotated, Any, dataclass_transform
 
 from ..model import Message, ToolCall
 from ..plugins.registry import OfKind, build
-from . import NewHistory, Window, Written
+from . import NewHistory, Window, WrittenSummary
 from .histories import summary_message, with_text
 from .settings import Count, Share
 
@@ -129,9 +129,9 @@ class WithWriter(Compactor):
         _, write = writer.start()
         self._write: Callable[..., str] = write
 
-    def write(self, read: Sequence[Message]) -> Written:
+    def write(self, read: Sequence[Message]) -> WrittenSummary:
         """A summary of some messages, with these messages."""
-        return Written(read, self._write(read))
+        return WrittenSummary(read, self._write(read))
 
 
 class Summary(WithWriter):

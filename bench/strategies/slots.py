@@ -10,7 +10,7 @@ import msgspec
 from ..model import Message, Record, Reply as Reply, ToolResult, as_text
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenSummary(msgspec.Struct, frozen=True):
     """One summary by a writer: the messages it read and its text, both of which cost tokens."""
 
     read: Sequence[Message]
@@ -25,7 +25,7 @@ class NewHistory(msgspec.Struct, frozen=True):
     """
 
     messages: Sequence[Message]
-    written: Sequence[Written] = ()
+    written: Sequence[WrittenSummary] = ()
     commands: int | None = None
 
 

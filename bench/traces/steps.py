@@ -264,8 +264,8 @@ def traces_of(
 ) -> Iterator[Trace]:
     """The traces of a file's runs in their order. Empty runs, and what was left out of the file,
     are counted on the first. Raises NoRun where there is none."""
-    every, said = list(runs), UserTurn | ModelTurn | ToolResult
-    with_messages = [run for run in every if any(isinstance(step, said) for step in run.steps)]
+    every, messages = list(runs), UserTurn | ModelTurn | ToolResult
+    with_messages = [run for run in every if any(isinstance(step, messages) for step in run.steps)]
     if not with_messages:
         what = "holds no message, model call or result that can be read — nothing was recorded"
         raise NoRun(str(document.fail(what)))

@@ -11,7 +11,7 @@ from orders import ORDERS
 
 import bench
 from bench.model.errors import BenchError, ScenarioError, TraceError
-from bench.run.scenario import Written, is_scenario, read_scenario
+from bench.run.scenario import ScenarioFile, is_scenario, read_scenario
 
 WHOLE = """
 title = "A title"
@@ -95,7 +95,7 @@ def test_a_missing_scenario_is_an_error(tmp_path):
             read_scenario(path)
 
 
-@given(key=st.sampled_from(Written.__struct_fields__), value=st.one_of(st.booleans(), st.integers(), st.text()))
+@given(key=st.sampled_from(ScenarioFile.__struct_fields__), value=st.one_of(st.booleans(), st.integers(), st.text()))
 def test_any_value_in_a_scenario_is_read_or_refused(tmp_path_factory, key, value):
     text = str(value).lower() if isinstance(value, bool | int) else f"'{value}'"
     path = scenario_file(tmp_path_factory.mktemp("any"), f"{key} = {text}\n{SOUND}".encode("utf-8", "replace"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...model import Message
 from ...plugins.registry import register
-from .. import NewHistory, Window, Written
+from .. import NewHistory, Window, WrittenSummary
 from ..engines import AtShare, Parts, Summary, WithWriter, state
 from ..histories import split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
@@ -146,7 +146,7 @@ class SeparateCommands(WithCommands):
         """The new command history at the end; at a trigger the summary in front too."""
         messages, tokens = self.history(window)
         commands = self._history_message(window) if self._is_summarised else ()
-        written: tuple[Written, ...] = ()
+        written: tuple[WrittenSummary, ...] = ()
         if tokens + total(window.count, commands) >= self.limit(window):
             system, old, recent = split_old(messages, self.keep_last)
             if worth_summarising(old):
@@ -157,7 +157,7 @@ class SeparateCommands(WithCommands):
         self._last_commands = commands
         return NewHistory([*messages, *commands], written, total(window.count, commands))
 
-    def _summary(self, old: Sequence[Message]) -> tuple[list[Message], tuple[Written, ...]]:
+    def _summary(self, old: Sequence[Message]) -> tuple[list[Message], tuple[WrittenSummary, ...]]:
         """The summary of old messages other than commands; the earlier summary where there are
         none."""
         talk = [message for message in old if message not in self._commands.messages]

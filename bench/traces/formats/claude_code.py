@@ -56,8 +56,8 @@ class ClaudeCode(SessionLog):
 
     def marked(self, document: Document) -> object:
         lines = document.first_objects
-        said = [line for line in lines if line.get("type") in ("user", "assistant")]
-        turns = [as_dict(line, "message") for line in said]
+        with_messages = [line for line in lines if line.get("type") in ("user", "assistant")]
+        turns = [as_dict(line, "message") for line in with_messages]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines)
         return session and any(turn and "parts" not in turn for turn in turns)
 

@@ -84,8 +84,8 @@ class _State:
     @property
     def messages(self) -> list[Fields]:
         """The messages in the channel of this name, else in the first channel with messages."""
-        held = self.values.get("messages")
-        return dicts(held or next(filter(_has_messages, self.values.values()), None))
+        channel = self.values.get("messages")
+        return dicts(channel or next(filter(_has_messages, self.values.values()), None))
 
     def next_nodes(self, following: _State | None) -> list[str] | None:
         """The nodes that run next, `[]` at the end; None if not recorded, or at the start."""

@@ -54,8 +54,8 @@ class Opencode(SessionLog):
 
     def marked(self, document: Document) -> object:
         head = as_dict(document.head)
-        said = [one for one in dicts(head.get("messages")) if "role" in as_dict(one, "info")]
-        parts = any(isinstance(one.get("parts"), list) for one in said)
+        messages = [one for one in dicts(head.get("messages")) if "role" in as_dict(one, "info")]
+        parts = any(isinstance(one.get("parts"), list) for one in messages)
         return "id" in as_dict(head, "info") and parts
 
     def add_file(self, document: Document) -> None:

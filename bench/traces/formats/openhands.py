@@ -181,8 +181,8 @@ class _Log(Steps):
             given = {key: value for key, value in args.items() if key not in _OWN}
             calls = (ToolCall(id=own, name=kind, arguments=given),)
             thought = text(args.get("content" if kind == "message" else "thought")) or ""
-            said = kind in ("message", "finish")
-            answers = [ReadMessage("assistant", thought, () if said else calls)]
+            is_message = kind in ("message", "finish")
+            answers = [ReadMessage("assistant", thought, () if is_message else calls)]
         self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or own
         self._answer(text(response.get("id")) or own, event, answers[0])
 
