@@ -144,6 +144,7 @@ def test_a_reader_that_fails_while_sniffing_loses_only_its_file(folder, answer):
     code = READER.format("pass").replace("Confidence.CERTAIN if", f"{answer} if")
     (folder / "r.py").write_text(code)
     assert "runs/a.x" in error_of_load("r.py:R:runs")
+    assert len(load("r.py:R:runs/a.x")) == 1, "a named file is not sniffed at"
 
 
 @pytest.mark.slow

@@ -145,11 +145,8 @@ def test_the_error_names_an_unknown_or_missing_form_before_the_replay(tmp_path, 
 
 def test_a_function_that_raises_names_file_and_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write(
-        tmp_path,
-        "def f(raw: dict):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu']\n",
-        "agent/mine.py",
-    )
+    code = "def f(raw: dict):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu']\n"
+    write(tmp_path, code, "agent/mine.py")
     run = replayed_or_failed(conversation_of([result("y", index=2)]), parse_strategy("m=summarizer=agent/mine.py:f"))
     assert run.failure.error == "agent/mine.py:5: KeyError: 'outptu'"
 

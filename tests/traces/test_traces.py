@@ -119,21 +119,6 @@ def test_an_unreadable_path_gives_a_one_line_error(tmp_path: Path, monkeypatch: 
         load([put(tmp_path / "chat.json", CHAT).name], tmp_path)
 
 
-def test_a_private_reader_is_used_by_path(tmp_path: Path) -> None:
-    (tmp_path / "lines.py").write_text(
-        "from bench.model import Source, Trace, UserTurn\n"
-        "class Lines:\n"
-        "    def sniff(self, document):\n"
-        "        raise RuntimeError('a named file is not sniffed at')\n"
-        "    def read(self, document):\n"
-        "        steps = tuple(UserTurn(index=n, content=line.decode()) for n, line in document.lines())\n"
-        "        yield Trace(id='', source=Source(format='lines'), steps=steps)\n"
-    )
-    put(tmp_path / "said.txt", "one\ntwo\n")
-    (trace,) = load(["lines.py:Lines:said.txt"], tmp_path).traces
-    assert (trace.id, len(trace.steps)) == ("said.txt", 2)
-
-
 @pytest.mark.parametrize(
     "value", ["plain words", "[]", "{}", "3", '"x"', "null", '[1, "a"]', '{"messages": 5}', '{"a": 1}\n{"a": 2}']
 )
