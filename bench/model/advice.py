@@ -11,13 +11,7 @@ TODAY = "recorded"
 """The strategy that all others are compared with: what runs today, the recording itself."""
 
 Verdict = Literal[
-    "ship",
-    "keep",
-    "not certain",
-    "no gain",
-    "loses too much",
-    "unfaithful",
-    "invalid",
+    "ship", "keep", "not certain", "no gain", "loses too much", "unfaithful", "invalid"
 ]
 """The verdicts, best first. "keep" is the verdict of `TODAY`."""
 

@@ -13,12 +13,7 @@ from ...text.notices import WORD, is_insignificant, is_notice
 from ...text.speakers import NAMES, speaker_of
 from ..failures import FAILURE, SUCCESS
 from ..generated_text import GeneratedText
-from .support import (
-    FEWEST_WORDS,
-    is_quoted,
-    without,
-    without_tags,
-)
+from .support import FEWEST_WORDS, is_quoted, without, without_tags
 
 _OF_TURNS = frozenset({"assistant", "model", "user"})
 """The roles and kinds of the messages of a person and the model."""

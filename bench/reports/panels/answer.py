@@ -7,11 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from operator import itemgetter
 
-from ...comparison.reasons import (
-    basis_in_words,
-    behind_in_words,
-    verdict_in_words,
-)
+from ...comparison.reasons import basis_in_words, behind_in_words, verdict_in_words
 from ...comparison.rules import asked_by, slots_in_spec
 from ...comparison.wording import change, expected_in_words, means, sample
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
