@@ -238,10 +238,10 @@ def _strategies(reading: Reading) -> Table:
 def _shortened_today(reading: Reading) -> Iterator[str]:
     """Yield a sentence on what the recorded agent cut or shortened itself, if strategies start
     without that."""
-    slots = {slot for item in reading.advice.tried for slot in slots_in_spec(item.spec)}
+    specs = " ".join(item.spec for item in reading.advice.tried)
     facts = [run.facts for run in reading.runs]
-    cut = [it for it in facts if it.cut > it.cut_unknown and "summarizer" in slots]
-    shortened = [it for it in facts if it.shortened and "compactor" in slots]
+    cut = [it for it in facts if it.cut > it.cut_unknown and "summarizer=" in specs]
+    shortened = [it for it in facts if it.shortened and "compactor=" in specs]
     did = [*["cut results"] * bool(cut), *["shortened its history"] * bool(shortened)]
     if did:
         many = len({it.sha256 for it in (*cut, *shortened)})
