@@ -165,7 +165,7 @@ def _scenarios_of(
     """
     from msgspec.structs import replace
 
-    from ..reports.reading import short_names
+    from ..comparison.run_names import short_names
     from ..run.scenario import Scenario, read_scenario
     from ..strategies.portfolio import PORTFOLIO
     from ..text.wording import listed

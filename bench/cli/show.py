@@ -57,16 +57,16 @@ def _run_called(name: str, traces: Sequence[Trace], where: str) -> Trace:
 
     Raises TraceError for none, and for several.
     """
-    from ..reports.reading import names_of, short_names
+    from ..comparison.run_names import names_of
 
     ids = [item.id for item in traces]
-    reported, short = names_of(ids, {item.id: item.task for item in traces}), short_names(ids)
-    called = [it for it in traces if name in (reported[it.id], short[it.id])]
+    names = names_of(ids, {item.id: item.task for item in traces})
+    called = [it for it in traces if name == names[it.id]]
     found = [item for item in traces if item.id == name] or called
     if len(found) == 1:
         return found[0]
     what = f"{where}: {'several runs are called' if found else 'holds no run'} {name!r}"
-    raise TraceError(what + nearest(name, [it.id for it in found] or [*ids, *reported.values()]))
+    raise TraceError(what + nearest(name, [it.id for it in found] or [*ids, *names.values()]))
 
 
 def step_lines(trace: Trace) -> Iterator[str]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from ..model.base import grouped
 from ..model.metric import MetricInfo
 from ..model.scores import Finding, MeasuredRun, Number, Score
+from .run_names import names_of
 
 
 class Runs:
@@ -31,6 +33,11 @@ class Runs:
         tasks = grouped((run.facts.task or run.facts.sha256, run) for run in self.all)
         self.tasks = tuple(map(tuple, tasks.values()))
         self._scores = {run.id: {score.strategy: score for score in run.scores} for run in self.all}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The name of each run, by its id."""
+        return names_of([run.id for run in self.all], {it.id: it.facts.task for it in self.all})
 
     def score(self, run: MeasuredRun, strategy: str) -> Score | None:
         """The score of a strategy on a run; None if it was not replayed there."""

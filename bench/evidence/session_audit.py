@@ -63,6 +63,7 @@ def audit_of(
     stated = trace.meta.get("cost_usd")
     return SessionAudit(
         id=trace.id,
+        task=trace.task,
         path=trace.source.path,
         format=trace.source.format,
         model=recorded.index.model,

@@ -163,6 +163,7 @@ class SessionAudit(Value, frozen=True, kw_only=True):
     """
 
     id: str
+    task: str = ""
     path: str
     format: str
     model: str | None

@@ -173,22 +173,16 @@ def test_a_fault_of_the_strategy_in_use_refuses_no_candidate() -> None:
     runs = []
     for at, cost in enumerate(TODAY):
         broken = {"hidden": Check(hits=2, of=9, findings=(Finding(1, "today's"),)), "valid": Check(hits=1, of=9)}
-        runs.append(
-            run(
-                f"r{at}",
-                [
-                    score("recorded", cost, checks=broken, missed=0.2),
-                    score("mine", cost * 0.8, checks=broken, missed=0.2),
-                ],
-            )
-        )
+        both = [score(name, usd, checks=broken, missed=0.2) for name, usd in (("recorded", cost), ("mine", cost * 0.8))]
+        runs.append(run(f"r#{at}", both))
     assert ranked(advice_for(runs), "mine").verdict == "ship"
     worse = {**broken, "hidden": Check(hits=3, of=9, findings=(Finding(1, "today's"), Finding(5, "own")))}
     today = score("recorded", 10.0, checks=broken, missed=0.2)
-    runs[0] = run("r0", [today, score("mine", 8.0, checks=worse, missed=0.2)])
+    runs[0] = run("r#0", [today, score("mine", 8.0, checks=worse, missed=0.2)], task="7 fly")
     item = ranked(advice_for(runs), "mine")
     assert first_refused(item) == "hidden"
-    assert [finding.text for rule in item.rules for finding in rule.findings] == ["own"]
+    found = [(finding.text, finding.run) for rule in item.rules for finding in rule.findings]
+    assert (found, "(task 7 fly, step 5)" in item.reason) == ([("own", "r#0")], True)
 
 
 def test_a_rule_that_reads_prose_refuses_only_above_its_own_error_rate() -> None:

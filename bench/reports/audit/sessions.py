@@ -9,11 +9,11 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
+from ...comparison.run_names import names_of
 from ...comparison.wording import change
 from ...model.audit import Charges, DearResult, PromptPart, SessionAudit
 from ...model.compared import Skipped
 from ...text.wording import count, counted, dollars
-from ..reading import short_names
 
 _FITS = 0.95
 """The least share of turns that a cache model which fits explains."""
@@ -43,8 +43,8 @@ class Sessions:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The short name of each session."""
-        return short_names([one.id for one in self.all])
+        """The name of each session."""
+        return names_of([one.id for one in self.all], {one.id: one.task for one in self.all})
 
     @cached_property
     def priced(self) -> bool:
