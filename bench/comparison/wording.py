@@ -115,8 +115,12 @@ def quantity(value: float | None, unit: str) -> str:
 def difference(before: float | None, after: float | None, unit: str) -> str:
     """A change between two values: points for shares, percent for dollars and tokens, else a count.
 
+    Points are those between the shares as they are printed.
+
     >>> difference(0.013, 0.069, "share"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
     ('+5.6 points', '−9.1%', '+119')
+    >>> difference(0.02471, 0.15934, "share"), percent(0.02471), percent(0.15934)
+    ('+13.4 points', '2.5%', '15.9%')
     """
     if before is None or after is None or not (math.isfinite(before) and math.isfinite(after)):
         return ""
@@ -124,7 +128,8 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
         return "unchanged"
     sign = "+" if after > before else MINUS
     if unit == "share":
-        points = percent(abs(after - before)).removesuffix("%")
+        printed = abs(round(after, 3) - round(before, 3))
+        points = percent(printed or abs(after - before)).removesuffix("%")
         return f"{sign}{points} {'point' if points == '1' else 'points'}"
     if before and unit in ("usd", "tokens"):
         return sign + percent(abs(after / before - 1))

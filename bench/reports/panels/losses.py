@@ -50,7 +50,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
     if not any(total.values()):
         return
     subject = reading.advice.subject
-    losing = (name for name in names if total[name] or name == subject)
+    losing = [name for name in names if total[name] or name == subject]
     shown = sorted(losing, key=lambda name: (name != subject, -total[name]))[:_STRATEGIES]
     sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
     rows: list[Cells] = [("runs that miss any", *sums, counted(len(missed), "run"))]
@@ -62,6 +62,10 @@ def _heat(reading: Reading) -> Iterator[Block]:
             cells = [_heat_cell(missed[run.id][name], turns) for name in shown]
             rows.append((reading.name(run.id), *cells, counted(turns, "turn")))
     note = "Stronger colours: above 15% and above 35% of the turns of the run."
+    if len(shown) < len(losing):
+        note += (
+            f" {count(len(shown))} of {count(len(losing))} strategies that miss turns are shown."
+        )
     title, heads = "Turns that would have missed something", ["run", *shown, "of"]
     yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 2, noun="run", note=note))
 

@@ -59,8 +59,8 @@ def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Ta
 
 
 def _cell(reading: Reading, name: str, metric: str) -> Cell:
-    """One number; with ≥ if it is the least that it can be."""
+    """One number; with ≥ if it is the least that it can be, which says nothing of 0."""
     number = reading.number(name, metric)
-    if number is None:
+    if number is None or (number.reason and not number.value):
         return Cell("–", tone="muted")
     return Cell(f"{'≥ ' if number.reason else ''}{reading.stated(number.value, metric)}")
