@@ -26,13 +26,21 @@ _LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}[:\
 
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
+"""Matches the end of a label; the most ends in a line at which a quotation may begin."""
+
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,80}>|[«»“”]")
 _QUOTED_BLANKS = 3
 """Words between tags with at least this many blanks are a quotation."""
 
-_QUOTED_WORDS, _CUT_CHARS, _BEGUN_CHARS = 4, 3, 120
+_QUOTED_WORDS = 4
+"""The fewest blanks in a text that counts as quoted wherever its words are in a row."""
+
+_CUT_CHARS, _BEGUN_CHARS = 3, 120
+"""The most characters of a text that must end with a whole word, and the characters of the
+beginning of a line that are compared."""
+
 _REPEATED = 0.5
 """The share of an instruction's words in one earlier sentence with which it is not an invention.
 """
@@ -180,7 +188,7 @@ class Mentions:
             for moment, _ in find(text)
         )
 
-    def together(self, one: str, other: str) -> bool:
+    def has_together(self, one: str, other: str) -> bool:
         """True if one recorded message of a person or the model, with its calls, has two texts."""
         return any(flat(one) in words and flat(other) in words for words in self._turns)
 
@@ -199,7 +207,7 @@ class Mentions:
         return frozenset(name for message in holders for name in (message.role, message.kind))
 
     @memo
-    def verbatim(self, text: str) -> bool:
+    def has_words(self, text: str) -> bool:
         """True if one message has the words of a text in a row, the last one perhaps truncated; a
         label (`tool: `) or the words of another message may come first.
         """
@@ -219,18 +227,18 @@ class Mentions:
         """The parts of a line that no message has, without data at its beginning; none for a blank
         line.
         """
-        if not line.strip() or self.verbatim(line):
+        if not line.strip() or self.has_words(line):
             return ()
         quoted = line[: notice_at(line)]
-        if quoted.strip() and self.verbatim(quoted):
+        if quoted.strip() and self.has_words(quoted):
             line = line[len(quoted) :]
         pieces = _TAG.split(line)
         if len(pieces) > 1:
-            is_new = (p.count(" ") < _QUOTED_BLANKS or not self.verbatim(p) for p in pieces)
+            is_new = (p.count(" ") < _QUOTED_BLANKS or not self.has_words(p) for p in pieces)
             line = " ".join(compress(pieces, is_new))
         prose = without_number(_behind_data(line))
         parts = unescape(prose).split("\n") if "\\" in prose else (prose,)
-        return tuple(p for p in parts if p.strip() and (p == line or not self.verbatim(p)))
+        return tuple(p for p in parts if p.strip() and (p == line or not self.has_words(p)))
 
     def _begins_a_row(self, words: str) -> bool:
         """True if some message has flat words in a row, the last of several perhaps truncated."""
@@ -263,7 +271,7 @@ class Mentions:
                 rarest = numbers
         return rarest
 
-    def name(self, name: str) -> bool:
+    def has_name(self, name: str) -> bool:
         """True if the messages have each word of a name or of its path (except ordinals), alone or
         in a longer name, or its parts in a row, or have it in the id of a call.
         """
@@ -293,13 +301,13 @@ class Mentions:
         """The words of the messages, names in their parts."""
         return frozenset(part for word in self._by_word for part in _PART.findall(word))
 
-    def begins(self, name: str) -> bool:
+    def has_beginning(self, name: str) -> bool:
         """True if the messages have a name with this beginning, as a cut leaves it."""
         begun = flat(name)[:-1]
         return any(begun in self._row(number) for number in range(len(self._contents)))
 
     @memo
-    def instruction(self, text: str) -> bool:
+    def has_instruction(self, text: str) -> bool:
         """True if a message has an instruction in nearly these words."""
         return Repetition(text, _REPEATED).is_in(self._lines)
 

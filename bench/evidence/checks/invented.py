@@ -157,7 +157,7 @@ class _Reader:
     def _in_sentence(self, sentence: str, paragraph: list[str], is_template: bool) -> Iterator[str]:
         """Yield the inventions in a sentence. The steps take out what is known, and what is left is
         read for names and numbers."""
-        is_said, text = self._mentions.verbatim, sentence
+        is_said, text = self._mentions.has_words, sentence
         for handle in self._own.handles:
             text = text.replace(handle, " ")
         if not text.strip() or is_said(text):
@@ -167,7 +167,9 @@ class _Reader:
             yield text
         if self._shown is not None and not WORD.search(IDENTIFIER.sub(" ", text)):
             return  # no prose
-        text = IDENTIFIER.sub(lambda name: " " if self._mentions.name(name[0]) else name[0], text)
+        text = IDENTIFIER.sub(
+            lambda name: " " if self._mentions.has_name(name[0]) else name[0], text
+        )
         moments, text = self._new_moments(text, sentence, is_template)
         text = UNSPACED.sub(" ", text)
         names = IDENTIFIER.findall(text)
@@ -183,7 +185,7 @@ class _Reader:
         """True for an order that nobody gave, and in a text that shows a result for a consent. A text
         that shows a part of a result may tell the reader how to see the rest."""
         if self._shown is None:
-            return is_command(text) and not self._mentions.instruction(text)
+            return is_command(text) and not self._mentions.has_instruction(text)
         shows_all = self._shown.shows_all
         is_new = is_consent(text) or (shows_all and (is_command(text) or is_order(text)))
         return is_new and not repeats(self._shown.result.text, text)
@@ -216,14 +218,14 @@ def _is_known(own: GeneratedText, name: str, sentence: str) -> bool:
     """True if a message has a name. Of a hash, and of a name at the end of a text or before `…`, the
     beginning is enough."""
     mentions = own.session.mentions
-    if mentions.name(name):
+    if mentions.has_name(name):
         return True
     may_be_cut = (
         _SHORT_HASH.fullmatch(name)
         or own.text.rstrip().endswith(sentence)
         or _CUT.match(sentence.partition(name)[2])
     )
-    return bool(may_be_cut) and mentions.begins(name)
+    return bool(may_be_cut) and mentions.has_beginning(name)
 
 
 def _is_title(sentence: str) -> bool:

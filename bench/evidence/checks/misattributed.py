@@ -43,6 +43,6 @@ def _first_misattribution(own: GeneratedText, lines: list[str]) -> list[Finding]
     records, mentions = own.session.records, own.session.mentions
     for item in chain.from_iterable(map(records.contradictions, lines)):
         named = records.named(item.words)
-        if not any(mentions.together(item.stated, identity) for identity in named):
+        if not any(mentions.has_together(item.stated, identity) for identity in named):
             return [Finding(own.step, item.words, f"{item.actual}, not {item.stated}")]
     return []

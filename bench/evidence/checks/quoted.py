@@ -81,7 +81,7 @@ def _changed_words(own: GeneratedText, original: str) -> Iterator[str]:
     message must have all its words and no others, one of the model may end earlier, and one of the
     system may lack whole sentences. Only the user's may not be longer."""
     text, kind = own.text, own.message.kind.replace("made", "system")
-    is_said = own.session.mentions.verbatim
+    is_said = own.session.mentions.has_words
     lines = (
         line for line in text.split("\n") if line in original or not says_omission(line, original)
     )

@@ -147,7 +147,7 @@ class Statement:
         own, line = self._own, _read_notice(self._line)
         if line.names and not omission_in(self._line, self._result.text):
             return False
-        if not all(map(own.session.mentions.name, line.names)):
+        if not all(map(own.session.mentions.has_name, line.names)):
             return False
         content = line.content and line.content - own.contents.call_words
         if not line.claims.isdisjoint(content):
