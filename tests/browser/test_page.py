@@ -27,6 +27,8 @@ OVERLAP = """() => [...document.querySelectorAll('[role=img]')].filter((chart) =
     one.left < two.right - 2 && two.left < one.right - 2 && one.top < two.bottom - 5 && two.top < one.bottom - 5
   ).map(([b]) => a + ' | ' + b));
 })"""
+CUT = """() => [...document.querySelectorAll('.scroll:has(.cards)')].filter((box) =>
+  box.scrollWidth > box.clientWidth + 1).map((box) => box.ariaLabel + ' ' + box.scrollWidth)"""
 EMPTY = """() => [...document.querySelectorAll('section, figure, .group, p, h1, h2, h3, h4, dd, li, .diff > div')].filter((node) =>
   !node.textContent.trim() && !node.querySelector('[role=img]')).map((node) => node.outerHTML.slice(0, 120))"""
 UNNAMED = """() => [...document.querySelectorAll('svg, [role=img]')].filter((svg) => svg.getAttribute('aria-hidden') !== 'true'
@@ -38,12 +40,13 @@ each_page = pytest.mark.parametrize("name", PAGES)
 @each_page
 def test_no_element_is_too_small_overlapping_empty_or_unnamed(visit: Visit, name: str) -> None:
     page = visit(name)
-    for width in (1440, 768, 390):
+    for width in (1440, 1241, 1024, 768, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(SMALL) == [], width
         assert page.evaluate(OVERLAP) == [], width
         assert page.evaluate(OUTSIDE) == [], width
+        assert page.evaluate(CUT) == [], width
     assert page.evaluate(EMPTY) == []
     assert page.evaluate(UNNAMED) == 0
 
