@@ -1,6 +1,5 @@
 """Cache breaks of a recording: turns billed again for tokens that the provider's cache could have
-served.
-"""
+served."""
 
 from __future__ import annotations
 
@@ -87,8 +86,7 @@ def cache_report(
 
 def _pairs(trace: Trace) -> Iterator[tuple[int, _Earlier, ModelTurn, Usage]]:
     """Yield each turn that reports its cache reads, with its number from 1 and the turn before it
-    in its thread that reports them too.
-    """
+    in its thread that reports them too."""
     last: dict[str, _Earlier] = {}
     number = 0
     for step in trace.steps:
@@ -117,8 +115,7 @@ def _changed_by(step: object) -> BreakCause | None:
 
 def _left_in_cache(earlier: _Earlier, rule: CacheRule) -> int:
     """The tokens that a turn left in the cache: its reported reads and writes, else its prompt by
-    the cache rule.
-    """
+    the cache rule."""
     usage = earlier.usage
     if usage.cache_write_tokens is not None and rule.writes:
         return (usage.cached_prompt_tokens or 0) + usage.cache_write_tokens
@@ -144,8 +141,7 @@ def _extra_usd(
     turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None
 ) -> float | None:
     """The dollars that the missing tokens cost more than a read from the cache; None without listed
-    prices.
-    """
+    prices."""
     first_time = next((step.t for step in trace.steps if step.t is not None), None)
     prices = unit_prices(turn.model or model, first_time)
     if prices is None:

@@ -35,8 +35,7 @@ class Repeat(NamedTuple):
 
 def repeats_of(trace: Trace) -> list[Repeat]:
     """The calls that are equal to an earlier one of their thread, in order of their results. A call
-    without a result is left out.
-    """
+    without a result is left out."""
     answered: dict[tuple[str, str], list[ToolResult]] = {}
     calls = answered_calls(trace)
     repeats = []

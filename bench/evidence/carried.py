@@ -15,14 +15,12 @@ from ..model.replay import Call
 
 OUTSIDE = -1
 """The number for the parts of a prompt outside of its messages: framing, instructions and tools of
-the harness.
-"""
+the harness."""
 
 
 class Carried(NamedTuple):
     """One message over a run: the number of prompts with it, its tokens in all of them, and their
-    dollars.
-    """
+    dollars."""
 
     prompts: int = 0
     tokens: float = 0.0
@@ -31,8 +29,7 @@ class Carried(NamedTuple):
 
 class _Rates(NamedTuple):
     """The rates of one call: charged tokens per counted token, the counted tokens that the cache
-    served, and dollars per token of each use.
-    """
+    served, and dollars per token of each use."""
 
     scale: float
     served: float

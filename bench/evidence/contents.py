@@ -33,8 +33,7 @@ def made_now(kind: type[_Value], name: str, make: Callable[[], _Value]) -> _Valu
 
 def kept_between_runs(find: Callable[[Any], _Value]) -> cached_property[_Value]:
     """Decorator for a property that the cache keeps between runs too, since it depends on the trace
-    alone; its object has `once`.
-    """
+    alone; its object has `once`."""
 
     @cache
     def kind_of() -> type[_Value]:

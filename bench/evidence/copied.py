@@ -1,6 +1,5 @@
 """Copied spans: runs of words in a turn that are also in a paragraph of an earlier message of its
-thread, long enough to be no accident.
-"""
+thread, long enough to be no accident."""
 
 from __future__ import annotations
 

@@ -58,8 +58,7 @@ def detail_of(evidence: ReplayEvidence, today: ReplayEvidence) -> ReplayDetail:
 
 def _worst_step(evidence: ReplayEvidence, missed: Sequence[MissedFact]) -> int | None:
     """The turn that misses most facts that no handle can fetch, the first one if several do; else
-    the last turn.
-    """
+    the last turn."""
     by_turn = Counter(fact.turn for fact in [fact for fact in missed if not fact.handle] or missed)
     if by_turn:
         return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
@@ -74,8 +73,7 @@ def _prompt_of(evidence: ReplayEvidence, step: int | None) -> list[Message]:
 
 def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[_Pair]:
     """Yield pairs of messages that differ between two prompts; messages of one step and kind
-    belong together.
-    """
+    belong together."""
     rest = list(after)
     for old in before:
         new = next((item for item in rest if (item.step, item.kind) == (old.step, old.kind)), None)

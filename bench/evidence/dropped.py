@@ -38,8 +38,7 @@ def selectively_dropped(evidence: ReplayEvidence) -> Iterator[int]:
 
 def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
     """Yield the turns and failed results that the last prompt of a thread lacks although it shows
-    their neighbours.
-    """
+    their neighbours."""
     last, present = evidence.walked.calls[call], _steps_in(evidence, call)
     before = [s for s in evidence.trace.steps if s.thread == last.thread and s.index < last.step]
     succeeded = evidence.session.succeeded.get(last.thread, [])
@@ -64,8 +63,7 @@ def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
 
 def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
     """Yield the steps that no prompt shows, although the first one after them shows every older
-    successful result.
-    """
+    successful result."""
     walked, messages = evidence.walked, evidence.messages.messages
     of_several = {number for number in evidence.generated if messages[number].step is None}
     edited = {
@@ -89,8 +87,7 @@ def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
 def gaps_between_results(evidence: ReplayEvidence) -> Iterator[int]:
     """Yield the first result of each gap but the oldest between results that the last prompt of a
     thread shows; none where a text of the strategy about no single result says that something was
-    left out. Windows, which go by age, leave one gap.
-    """
+    left out. Windows, which go by age, leave one gap."""
     for at in evidence.last_calls.values():
         last, present = evidence.walked.calls[at], _steps_in(evidence, at)
         notes = (it.text for it in evidence.prompt(at) if it.step is None)

@@ -26,7 +26,6 @@ def false_alarms() -> dict[Rule, FalseAlarms]:
 
 def _rate(measured: list[dict[str, Any]], kind: str) -> float:
     """The share of flagged texts among those of a kind, or among all if none of that kind was
-    measured.
-    """
+    measured."""
     of_kind = [item for item in measured if item["kind"] == kind] or measured
     return float(sum(item["flagged"] for item in of_kind) / sum(item["texts"] for item in of_kind))

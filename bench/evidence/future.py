@@ -1,6 +1,5 @@
 """The needs and requests of a whole recording, for a strategy that reads the future: the first
-source and the last use of each fact.
-"""
+source and the last use of each fact."""
 
 from __future__ import annotations
 
@@ -107,8 +106,7 @@ class Future:
 
 def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
     """One record as JSON: some fields, and the shortest value that identifies it, under its key in
-    a mapping of rows, unless one of these does; a list if a key has several values.
-    """
+    a mapping of rows, unless one of these does; a list if a key has several values."""
     identity, items, key = table.identity(record), list(items), ""
     pairs = [(item.key, item.text) for item in items]
     if all(item.text.casefold() not in identity or table.is_shared(item) for item in items):

@@ -60,8 +60,7 @@ class GeneratedText:
 
     def without_results(self, before: int) -> str:
         """Its text without the results, of steps before one, that it quotes as a whole or from
-        their beginning to a cut, except for those that it says somebody said.
-        """
+        their beginning to a cut, except for those that it says somebody said."""
         text = self.text
         quoted = self.session.messages.results_by_beginning if len(text) <= LONG_CHARS else {}
         for beginning, results in quoted.items():

@@ -12,8 +12,7 @@ from .contents import TraceContents
 from .needs import needs_of
 
 _EARLY = 1.5
-"""The factor by which a text exceeds the reported output tokens if they were counted too early.
-"""
+"""The factor by which a text exceeds the reported output tokens if they were counted too early."""
 
 
 def index_trace(

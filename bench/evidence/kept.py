@@ -1,6 +1,5 @@
 """The kept facts and fields of tool results: in the first prompt after a result, in the store, in
-the last prompt.
-"""
+the last prompt."""
 
 from __future__ import annotations
 
@@ -14,16 +13,14 @@ if TYPE_CHECKING:
 
 Place = Literal["shown", "stored", "end"]
 """The places to look for a result: the first prompt after it, the store, the last prompt of its
-thread.
-"""
+thread."""
 
 PLACES: tuple[Place, ...] = ("shown", "stored", "end")
 
 
 class KeptShare(NamedTuple):
     """The kept part of one result: `kept` of `total` facts or fields; 0 of 0 for an unaltered one,
-    which is not read. `call` is that of the prompt (None for the store).
-    """
+    which is not read. `call` is that of the prompt (None for the store)."""
 
     result: ToolResult
     kept: int
@@ -54,8 +51,7 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     """Yield the kept fields of each structured result at a place. A result without a field has kept
-    all where its text is unaltered, and is left out where it is not.
-    """
+    all where its text is unaltered, and is left out where it is not."""
     messages = evidence.messages
     for result, call, text in _altered(evidence, place):
         if not isinstance(result.data, dict | list):

@@ -42,8 +42,7 @@ _CUT_CHARS, _BEGUN_CHARS = 3, 120
 beginning of a line that are compared."""
 
 _REPEATED = 0.5
-"""The share of an instruction's words in one earlier sentence with which it is not an invention.
-"""
+"""The share of an instruction's words in one earlier sentence with which it is not an invention."""
 
 _DENIAL = re.compile(r"\b(?:cannot|never|no|not|t|without)$")
 """Matches a denial at the end of flat words, in which the sign in "don't" is a blank."""
@@ -69,8 +68,7 @@ class Mentions:
     @cached_property
     def _first_steps(self) -> dict[str, int]:
         """The distinct texts of the recorded messages, and their calls as text (the name, then the
-        arguments), each with its first step.
-        """
+        arguments), each with its first step."""
         steps: dict[str, int] = {}
         for message in self._recorded:
             step = -1 if message.step is None else message.step
@@ -92,8 +90,7 @@ class Mentions:
     @memo
     def first_step_with(self, text: str) -> int | None:
         """The first step whose message has the words of a text in a row, the last one perhaps
-        truncated; few words must begin a line. None without one.
-        """
+        truncated; few words must begin a line. None without one."""
         words = flat(text).rstrip()
         find = self._steps_with if words.count(" ") >= _QUOTED_WORDS else self._steps_beginning
         return min(find(words), default=None)
@@ -123,8 +120,7 @@ class Mentions:
     @cached_property
     def _beginnings(self) -> list[tuple[str, int]]:
         """The beginnings of all lines and sentences as flat words, each with its step, sorted. A
-        line with a key goes on with the text below it.
-        """
+        line with a key goes on with the text below it."""
         steps: dict[str, int] = {}
         for text, step in self._first_steps.items():
             lines = self._texts.plain(text).split("\n")
@@ -145,8 +141,7 @@ class Mentions:
     @kept_between_runs
     def _by_word(self) -> Numbers:
         """The parts of the contents that have a word. A part's number is that of its content, plus
-        the number of contents for each part before it.
-        """
+        the number of contents for each part before it."""
         numbers: Numbers = {}
         for number in range(len(self._contents)):
             row, end = self._row(number), 0
@@ -209,8 +204,7 @@ class Mentions:
     @memo
     def has_words(self, text: str) -> bool:
         """True if one message has the words of a text in a row, the last one perhaps truncated; a
-        label (`tool: `) or the words of another message may come first.
-        """
+        label (`tool: `) or the words of another message may come first."""
         text = _LIST_MARK.sub("", text, count=1)
         if self._begins_a_row(flat(text)):
             return True
@@ -225,8 +219,7 @@ class Mentions:
     @memo
     def new_parts(self, line: str) -> tuple[str, ...]:
         """The parts of a line that no message has, without data at its beginning; none for a blank
-        line.
-        """
+        line."""
         if not line.strip() or self.has_words(line):
             return ()
         quoted = line[: notice_at(line)]
@@ -273,8 +266,7 @@ class Mentions:
 
     def has_name(self, name: str) -> bool:
         """True if the messages have each word of a name or of its path (except ordinals), alone or
-        in a longer name, or its parts in a row, or have it in the id of a call.
-        """
+        in a longer name, or its parts in a row, or have it in the id of a call."""
         words = set(flat(name).split())
         if all(map(self._is_in_a_name, words)) or words <= self._call_ids:
             return True
@@ -285,8 +277,7 @@ class Mentions:
 
     def _is_in_a_name(self, word: str) -> bool:
         """True if a flat word is one of the messages, or a part of one: beside an underscore or a
-        letter of a script without blanks.
-        """
+        letter of a script without blanks."""
         if word in self._by_word:
             return True
         alone = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.ASCII)

@@ -1,6 +1,5 @@
 """The messages of one trace while strategies are measured: the recorded ones, and each distinct
-message of a strategy, read once.
-"""
+message of a strategy, read once."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ class TraceMessages:
     @cached_property
     def results_by_beginning(self) -> dict[str, list[tuple[int, str]]]:
         """The recorded texts of results, each with its step, by their beginning. Short ones are left
-        out: they may begin like other words.
-        """
+        out: they may begin like other words."""
         results = (m for m in self.recording.messages if m.kind == "result" and m.step is not None)
         return grouped(
             (message.text[:_BEGUN_CHARS], (message.step or 0, message.text))
@@ -84,8 +82,7 @@ class TraceMessages:
     @memo
     def texts_of(self, number: int) -> list[str]:
         """The texts of a message that can have facts; `[]` for a message of the strategy that is
-        nothing but a notice.
-        """
+        nothing but a notice."""
         message = self.messages[number]
         may_be_notice = self.is_generated(number) and not message.tool_calls
         if may_be_notice and not without_notices(message.text).strip():
@@ -138,8 +135,7 @@ class TraceMessages:
     def keeps(self, number: int, need: Need) -> bool:
         """True if a strategy's message with a needed fact really keeps it: a fact from a field as
         that field (of the first result with it, or of the result that the message replaces), or in
-        a quotation of a turn with it.
-        """
+        a quotation of a turn with it."""
         if not self.contents.is_field(need.origin_step, self.index.facts[need.fact]):
             return True
         steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
@@ -181,8 +177,7 @@ class TraceMessages:
     @memo
     def fields_in(self, step: int, text: str) -> frozenset[int]:
         """The numbers of the fields of a step's result that a text keeps; the result's own text
-        keeps all.
-        """
+        keeps all."""
         result = self.contents.results[step]
         if text == result.text:
             return frozenset(range(len(result.columns.fields)))

@@ -95,8 +95,7 @@ class InstructionReader:
     @memo
     def repeated_in(self, place: int) -> frozenset[int]:
         """The recorded messages that repeat an instruction, or that have most of the facts that
-        later turns take from a request.
-        """
+        later turns take from a request."""
         item = self.given[place]
         text = " ".join(item.text.split())
         texts = enumerate(self._recorded_texts)

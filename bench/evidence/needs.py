@@ -84,8 +84,7 @@ _ORIGINS: dict[type, Origin] = {SystemTurn: "system", UserTurn: "user", ModelTur
 
 class _Thread:
     """The facts of one thread: those that the recorded prompts have, and the first source and the
-    last mention of each so far.
-    """
+    last mention of each so far."""
 
     def __init__(self) -> None:
         self.first: dict[str, tuple[Origin, int]] = {}
@@ -99,8 +98,7 @@ class _Thread:
         self, turn: int, keep: int, tail: Sequence[frozenset[str]], facts_of_turn: Iterable[str]
     ) -> None:
         """Note which facts of a turn its prompt has: the first `keep` messages of the one before,
-        then messages with the facts in `tail`.
-        """
+        then messages with the facts in `tail`."""
         for facts in self._prompt[keep:]:
             self._counts.subtract(facts)
         for facts in tail:
@@ -113,8 +111,7 @@ class _Thread:
     ) -> Iterator[str]:
         """Yield the facts that a turn took from its prompt, then the copied
         spans without such a fact. Names of tools, and names in code that the model made up, are
-        left out.
-        """
+        left out."""
         known = self._prompted[turn] & self.first.keys()
         taken: list[str] = []
         for fact, (kind, in_code) in facts.items():

@@ -175,8 +175,7 @@ class ReplayEvidence:
     @cached_property
     def prompted_results(self) -> list[tuple[ToolResult, int, int]]:
         """The results with a later prompt in their thread, each with the calls of the first and of
-        the last such prompt.
-        """
+        the last such prompt."""
         contents = self.contents.results.values()
         calls = ((it.result, self.call_after(it.result)) for it in contents)
         return [

@@ -1,6 +1,5 @@
 """Prices of the model calls of a replay: the tokens that the provider's cache serves of each
-prompt, and dollars with and without the cache.
-"""
+prompt, and dollars with and without the cache."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ class PricedCall(NamedTuple):
 
 class ThreadPrompt:
     """The prompt of one thread, updated from call to call: its messages, their cumulative tokens,
-    and the cache after the last call.
-    """
+    and the cache after the last call."""
 
     def __init__(self, tokens: Sequence[int]) -> None:
         self.numbers: list[int] = []

@@ -1,6 +1,5 @@
 """Probes on traces: the result that a question reads, its answer in the untruncated result, and
-search by path.
-"""
+search by path."""
 
 from __future__ import annotations
 
@@ -89,8 +88,7 @@ def problem_of(probe: Probe) -> str | None:
 
 class Questions:
     """The probes of a scenario, applied to one trace after the other. `source` names the scenario
-    in errors.
-    """
+    in errors."""
 
     def __init__(self, probes: Sequence[Probe], source: str) -> None:
         names = (
@@ -128,8 +126,7 @@ class Questions:
 
     def require_asked(self) -> None:
         """Raise ScenarioError for a probe that matched no run, or no result; to be called after all
-        traces.
-        """
+        traces."""
         for probe, where in self._probes:
             if where not in self._names:
                 raise ScenarioError(
@@ -144,8 +141,7 @@ class Questions:
 
 def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | None, Any]]:
     """The results that a probe reads in one trace, each with the answer; `[]` if there is none with
-    that name.
-    """
+    that name."""
     given = probe.expected if probe.absent is None else probe.absent
     if probe.result is None:
         return [(None, given)]
@@ -175,8 +171,7 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
 
 def _written(probe: AskedProbe) -> dict[str, Any]:
     """A probe in the form of labels, without newer settings at their defaults, since baselines
-    identify probes by a digest.
-    """
+    identify probes by a digest."""
     later = {"type": "exact", "absent": False}
     written = msgspec.structs.asdict(probe)
     return {key: value for key, value in written.items() if key not in later or value != later[key]}
@@ -215,8 +210,7 @@ def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
 
 def turn_after(trace: Trace, probe: AskedProbe) -> ModelTurn | None:
     """The model turn that a probe checks: the first from `at` on, else the last one (for a reply
-    the first after the result); None without one.
-    """
+    the first after the result); None without one."""
     thread = next((result.thread for result in trace.results if result.index == probe.step), None)
     turns = [turn for turn in trace.model_turns if thread in (None, turn.thread)]
     if probe.step is not None:

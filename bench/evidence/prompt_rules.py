@@ -34,8 +34,7 @@ class Refused(NamedTuple):
 
 class _Shape(NamedTuple):
     """The part of a message that decides on validity: its step in words and the place of that, its
-    calls, the call that it answers.
-    """
+    calls, the call that it answers."""
 
     where: str
     place: int | None
@@ -48,8 +47,7 @@ class _Shape(NamedTuple):
 class _Read(NamedTuple):
     """A prompt read up to some message: its problems so far; the last message that answers no call,
     its calls, and those without a result; the calls in generated messages; the place of the last
-    step.
-    """
+    step."""
 
     problems: tuple[str, ...] = ()
     where: str = ""
@@ -144,8 +142,7 @@ class PromptRules:
 
     def refused(self, calls: Sequence[Call]) -> Iterator[Refused]:
         """Yield the prompts that a provider would refuse, in order. Each prompt only costs its
-        changes.
-        """
+        changes."""
         prompts = _prompts()
         for number, call in enumerate(calls):
             read = prompts[call.thread].change(call.keep, [*map(self._shape, call.tail)])

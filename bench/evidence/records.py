@@ -18,8 +18,7 @@ from .result_contents import ResultContents
 
 _FEWEST_CHARS = 3
 _MOST_OF_RESULT = 1 << 32
-"""The most records of a result: the number of a record is its step times this, plus its place.
-"""
+"""The most records of a result: the number of a record is its step times this, plus its place."""
 
 _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
 _AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
@@ -192,8 +191,7 @@ def _plain(text: str) -> str:
 
 def _candidates(text: str, known: Collection[str], of_words: dict[str, list[str]]) -> list[str]:
     """The known strings that a text may have: its words, and strings of several words that begin
-    with one of them.
-    """
+    with one of them."""
     words = {match.group() for match in _WORD.finditer(text)}
     words |= {piece for word in words for piece in re.split(r"[.,:]", word)}
     several = (item for word in words for item in of_words.get(word, ()) if item in text)

@@ -28,8 +28,7 @@ def repeated(rewritten: RewrittenResult) -> Iterator[Finding]:
 
 def claims_repetition(rewritten: RewrittenResult) -> bool:
     """True if a text says, in place of all lines of a result, that it is the same as another, and
-    names no difference.
-    """
+    names no difference."""
     known = rewritten.session.lines_of(rewritten.result.index)
     if any(line in known for line in rewritten.text.split("\n") if line.strip()):
         return False

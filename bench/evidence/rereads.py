@@ -72,8 +72,7 @@ class _EarlierResults:
         self, result: ToolResult, lines: frozenset[str], turn: int, names: frozenset[str]
     ) -> dict[str, list[int]]:
         """The lines of a result that was read again by a turn that names some files, each with the
-        earlier results that have it; none for a new one.
-        """
+        earlier results that have it; none for a new one."""
         by_line = {line: self._results_by_line.get((result.thread, line), []) for line in lines}
         before = {step for steps in by_line.values() for step in steps if step < turn}
         same = {step for step in before if not names_others(self._names[step], names)}

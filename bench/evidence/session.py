@@ -50,8 +50,7 @@ class TraceSession:
     @cached_property
     def excused(self) -> frozenset[tuple[int, int]]:
         """The instructions that the recorded prompts lacked, by step and place, which no strategy
-        is blamed for.
-        """
+        is blamed for."""
         return frozenset(self._excused())
 
     @cached_property

@@ -1,6 +1,5 @@
 """The audit of one recording: its charges, its dearest results, its cache, and what was shortened,
-truncated or read twice.
-"""
+truncated or read twice."""
 
 from __future__ import annotations
 
@@ -190,8 +189,7 @@ def _parts(
     recorded: ReplayEvidence, tokens: list[int], carried: dict[int, Carried], priced: bool
 ) -> list[PromptPart]:
     """The cost over the run of each tool's results and of each kind of other message, the dearest
-    first.
-    """
+    first."""
     messages = recorded.messages.messages
     names = {result.index: result.function for result in recorded.trace.results}
 
@@ -288,8 +286,7 @@ def _dropped_at(recorded: ReplayEvidence, call: int) -> list[ToolResult]:
 
 def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator[CutResult]:
     """Yield every result that the recorded model saw only in part, known by its untruncated text or
-    by a marker.
-    """
+    by a marker."""
     facts, needs = recorded.index.facts, recorded.index.needs.items()
     contents = recorded.contents
     last_turns = {facts[need.fact]: turn for turn, of_turn in sorted(needs) for need in of_turn}

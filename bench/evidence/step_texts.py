@@ -13,8 +13,7 @@ from ..text.decode import plain_lines
 
 def call_text(call: ToolCall) -> str:
     """The text of a tool call's arguments for searching facts; `""` if the call is written in the
-    turn's text.
-    """
+    turn's text."""
     if call.in_text or call.arguments is None:
         return ""
     return plain_lines(call.arguments)
@@ -43,8 +42,7 @@ _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
 
 def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
     """The prose and the code of every model turn, by its step; the ledger of an orchestrator is
-    prose of its turn.
-    """
+    prose of its turn."""
     parts: dict[int, tuple[list[str], list[str]]] = {}
     ledgers: dict[str, list[str]] = {}
     for step in trace.steps:
@@ -58,8 +56,7 @@ def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
 
 def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
     """The prose of a turn (with plain values of arguments), and its code. Names of arguments are
-    left out, since they come from the tool.
-    """
+    left out, since they come from the tool."""
     text = turn.content
     outside, fenced = _fences(text)
     values = [
@@ -76,8 +73,7 @@ def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
 
 def _fences(text: str) -> tuple[str, list[str]]:
     """A text with a blank in place of each fenced block (the last may be unclosed), and the
-    contents of the blocks.
-    """
+    contents of the blocks."""
     outside, fenced, position = [], [], 0
     while (start := text.find("```", position)) != -1 and (
         line_end := text.find("\n", start)

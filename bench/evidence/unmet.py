@@ -1,6 +1,5 @@
 """Needs that the prompts of a replay do not meet, and the calls that would fetch their facts: by a
-handle in the prompt, or by repeating an earlier call.
-"""
+handle in the prompt, or by repeating an earlier call."""
 
 from __future__ import annotations
 

@@ -79,8 +79,7 @@ LABELS = {
     "routing.selection_recall_at_3": "right script in the first three",
 }
 """Short names of metrics for people, in the order of a report; any other is called by the first
-line of its docstring.
-"""
+line of its docstring."""
 
 
 def metric(

@@ -1,6 +1,5 @@
 """The cost of a strategy: tokens of its prompts and own model calls, tokens from the cache, and
-dollars.
-"""
+dollars."""
 
 from __future__ import annotations
 

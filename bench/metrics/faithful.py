@@ -1,6 +1,5 @@
 """Texts of a strategy that are not faithful to the recording, which decide if it may be used at
-all.
-"""
+all."""
 
 from __future__ import annotations
 

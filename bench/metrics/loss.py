@@ -1,6 +1,5 @@
 """Losses of tool results: facts, fields and commands that are no longer there, and silent
-truncation.
-"""
+truncation."""
 
 from __future__ import annotations
 
@@ -149,5 +148,4 @@ def is_complete(command: str, text: str) -> bool:
 _BEFORE = {"", *":$>`\"'"}
 _AFTER = {"", *"`\"'"}
 """The characters that may be next to a whole command on its line, ignoring blanks; `""` is the
-start or end of the line.
-"""
+start or end of the line."""

@@ -1,6 +1,5 @@
 """Routing: decisions and selections that go where they should, loops, state that a run leaves
-behind, and executions without approval.
-"""
+behind, and executions without approval."""
 
 from __future__ import annotations
 
