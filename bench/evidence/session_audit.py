@@ -119,30 +119,23 @@ def _turns(
         turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns
     }
     cache_known = any(u is not None and u.cached_prompt_tokens is not None for u in usages.values())
-    priced = zip(evidence.walked.calls, evidence.walked.priced, strict=True)
-    return tuple(
-        TurnCharges(
+    turns = []
+    for call, priced in zip(evidence.walked.calls, evidence.walked.priced, strict=True):
+        usage, charges = usages[call.step], Charges(usd=0.0)
+        if call.step not in elsewhere:
+            _, prices = evidence.session.pricing.rule_of(call.step)
+            charges = _charges(priced, usage, prices, cache_known=cache_known)
+        is_partial = usage is not None and usage.completion_tokens != priced.answer_tokens
+        turn = TurnCharges(
             step=call.step,
             thread=call.thread,
-            reported=usages[call.step] is not None,
-            output_estimated=_is_estimated(usages[call.step], item),
+            reported=usage is not None,
+            output_estimated=is_partial,  # the reported count is that of a part
             counted_in=elsewhere.get(call.step, ""),
-            charges=Charges(usd=0.0)
-            if call.step in elsewhere
-            else _charges(
-                item,
-                usages[call.step],
-                evidence.session.pricing.rule_of(call.step)[1],
-                cache_known=cache_known,
-            ),
+            charges=charges,
         )
-        for call, item in priced
-    )
-
-
-def _is_estimated(usage: Usage | None, priced: PricedCall) -> bool:
-    """True if the output of a call is counted, since the reported count is that of a part."""
-    return usage is not None and usage.completion_tokens != priced.answer_tokens
+        turns.append(turn)
+    return tuple(turns)
 
 
 def _charges(

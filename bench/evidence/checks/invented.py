@@ -17,7 +17,7 @@ from ...text.wording import quoted
 from ..generated_text import GeneratedText, RewrittenResult
 from ..result_diff import added_lines
 from .findings import check_of
-from .statements import states_nothing, unproven
+from .statements import first_unproven, states_nothing
 from .summaries import Summary
 from .summary_numbers import SummaryNumbers
 from .support import IDENTIFIER, UNSPACED, as_declared, on_purpose, without
@@ -83,14 +83,9 @@ def _first_unsupported(evidence: ReplayEvidence, own: GeneratedText) -> str:
     """The first statement of an own text that nothing supports; "" without one."""
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
-        return _first_unproven(own, purpose)
+        return first_unproven(own, purpose)
     before = evidence.walked.calls[evidence.first_call(own.number)].step
     return _first_unsupported_in_summary(own, before, purpose)
-
-
-@memo
-def _first_unproven(own: RewrittenResult, purpose: tuple[str, ...]) -> str:
-    return next(unproven(own, purpose), "")
 
 
 @memo

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import filterfalse
 
@@ -46,13 +46,16 @@ _OFFER = re.compile(
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 
 
-def unproven(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
-    """Yield the own lines of a text that state something, except sentences on `purpose`."""
+@memo
+def first_unproven(own: RewrittenResult, purpose: tuple[str, ...]) -> str:
+    """The first line that a text adds and that states something, except sentences on `purpose`; ""
+    without one."""
     for line in diff_of(own).added:
         undeclared = without(line, purpose)
         words = _FENCE.sub(" ", without_tags(undeclared, own.result.text))
         if not states_nothing(own, words):
-            yield undeclared.strip()
+            return undeclared.strip()
+    return ""
 
 
 @memo
