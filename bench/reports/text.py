@@ -189,6 +189,11 @@ def _fitting(table: Table, width: int) -> dict[int, tuple[list[str], int]]:
         columns[at] = cells, min(widest, room // len(flexible))
         room -= columns[at][1]
         del flexible[at]
+    for at, (cells, widest) in sorted(columns.items()):
+        more = len(_as_wide(table.columns[at].title)) - widest
+        if 0 < more <= room:  # the head needs no second line
+            columns[at] = cells, widest + more
+            room -= more
     return dict(sorted(columns.items()))
 
 

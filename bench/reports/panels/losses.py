@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...comparison.rules import TABLE
 from ...model.base import grouped
 from ...model.detail import Excerpt, MissedFact, ReplayDetail
+from ...model.scores import Finding
 from ...text.wording import count, counted, sentence_case
 from ..blocks import (
     Block,
@@ -83,7 +84,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
     that changed; the heat table shows the other losses."""
     rows: list[Cells] = []
     for asked in TABLE:
-        examples = dict.fromkeys(
+        examples = [
             (
                 Cell(item.strategy, reading.name(finding.run)),
                 Cell(code(finding.was[:240]) if finding.was else ""),
@@ -92,8 +93,8 @@ def _findings(reading: Reading) -> Iterator[Block]:
             for item in reading.advice.ranked
             for result in item.rules
             if result.rule == asked.rule and asked.refusal and not result.passed
-            for finding in result.findings[:3]
-        )
+            for finding in _distinct(result.findings)
+        ]
         rows += [sentence_case(asked.measure), *examples] if examples else []
     judgements: list[Cells] = [
         (
@@ -111,6 +112,14 @@ def _findings(reading: Reading) -> Iterator[Block]:
     if rows:
         title, heads = "Texts and judgements", ["strategy", "before", "with the strategy"]
         yield from headed(table(title, heads, rows, most=2 * _ROWS, noun="example"))
+
+
+def _distinct(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """The first finding of each text; the same one on other runs says nothing new."""
+    first: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        first.setdefault((finding.was, finding.text), finding)
+    return first.values()
 
 
 # ---------------------------------------------------------------- one run in detail
