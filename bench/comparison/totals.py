@@ -100,7 +100,9 @@ class Runs:
         for run in self.all:
             number = self.number(run, strategy, metric)
             if number is not None and value_of(number) is None:
-                return Number(None, 0.0, f"{run.id}: {number.reason or 'not a finite number'}")
+                return Number(
+                    None, 0.0, f"{self.names[run.id]}: {number.reason or 'not a finite number'}"
+                )
         return None if values else Number(None, 0.0, "nothing to measure")
 
     def counts(self, strategy: str, metric: str) -> tuple[float, float]:
@@ -123,8 +125,8 @@ class Runs:
         values = self._values(self.all, strategy, info.name)
         if missing := self._unmeasured(strategy, info.name, values):
             return missing
-        numbers = ((run.id, self.number(run, strategy, info.name)) for run in self.all)
-        reasons = (f"{run}: {number.reason}" for run, number in numbers if number and number.reason)
+        numbers = ((run, self.number(run, strategy, info.name)) for run in self.all)
+        reasons = (f"{self.names[run.id]}: {it.reason}" for run, it in numbers if it and it.reason)
         return Number(math.fsum(values), float(len(values)), next(reasons, ""))
 
 
