@@ -59,6 +59,8 @@ def read_outline(text: str, names: Iterable[str]) -> Outline:
     {'items[0]': {'id': '1', 'status': 'a b', 'items': [{'id': '7', 'size': '8'}]}}
     >>> read_outline('[W1] id=1, items=[{"size": 5}], status=a', names).value
     {'W1': {'id': '1', 'items': [{'size': 5}], 'status': 'a'}}
+    >>> read_outline('"id":"W1","status":"a","items":[{"size":5}],"size":7}]', names).value
+    {'id': 'W1', 'status': 'a', 'items': [{'size': 5}], 'size': '7'}
     >>> read_outline("tags:\\n  item: a\\n  item: b\\nResult: c", {"tags"})
     Outline(value={'tags': ['a', 'b']}, rest=['tags', 'Result: c'])
     >>> read_outline("W1: size: 5, status: a\\nW2 (size: 6)\\nto do: W3", names)
@@ -232,7 +234,8 @@ class _Reader:
         ends = [*(start for _, start, _ in keys[1:]), len(line)]
         pairs: list[tuple[str, Any]] = []
         for (key, _, begin), end in zip(keys, ends, strict=True):
-            value = line[begin:end].strip(" \t" if end == len(line) else _ENDS)
+            value = line[begin:end]
+            value = value.strip() if end == len(line) else value.rstrip(_MARKS).strip(_ENDS)
             if begin in data:
                 pairs.append((key, data[begin]))
             elif end < len(line) and not value.strip(_MARKS):
@@ -299,8 +302,8 @@ def _data_at(line: str, position: int) -> tuple[Any, int] | None:
 
 
 def _unquoted(value: str) -> str:
-    """A value without quotation marks around it, and without the bracket that ends its record."""
-    for opening, closing in ("()", "{}"):
+    """A value without quotation marks around it, and without the brackets that end its record."""
+    for opening, closing in ("[]", "()", "{}"):
         if value.rstrip(",;").endswith(closing) and opening not in value:
             value = value.rstrip(",;")[:-1]
     is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'`"
