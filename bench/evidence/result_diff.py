@@ -13,6 +13,7 @@ from ..text.data_formats import parse_data
 from ..text.decode import NothingParsed, decode_strings
 from ..text.excerpts import Gap
 from ..text.exit_codes import exit_codes
+from ..text.field_list import identifies
 from ..text.keys import plain_key
 from ..text.quantities import kind_of, same_value, unit_of
 from ..text.records import Pair
@@ -200,7 +201,7 @@ class _Comparison:
         if number >= 0 and not table.is_below(number, record.name):
             self._note_unclear(f"{quoted(': '.join(pairs[0]))} stands below {quoted(record.name)}")
         for key, text in differing:
-            values = table.values([number], key)
+            values = table.values(number, key)
             was = next(iter(values), "")
             is_spelled = any(same_value(text, value) for value in values)
             if values and text not in _NO_VALUE and not is_spelled and _is_of_kind(text, values):
@@ -219,19 +220,25 @@ class _Comparison:
         other keys."""
         number = self._table.keyless_rows.record_with([text for _, text in pairs])
         for key, text in self._differing(number, pairs) if number >= 0 else ():
-            if values := self._table.values([number], key):
+            if values := self._table.values(number, key):
                 yield Finding(
                     self._rewritten.step, f"{key}: {text}", f"{key}: {next(iter(values))}"
                 )
 
     def _differing(self, number: int, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs that a record, or one around it, does not have. A dash may stand for no value."""
-        values = ((key, text, self._table.values([number], key)) for key, text in pairs)
+        """The pairs that a record, or one around it, does not have. A dash may stand for no value,
+        and a key without a value for the heading of a list."""
+        values = (
+            (key, text, self._table.values(number, key))
+            for key, text in pairs
+            if text or not self._table.has_container(key)
+        )
         return [
             (key, text)
             for key, text, known in values
             if not any(self._is_same(key, text, value) for value in known)
-            and (known or text not in _NO_VALUE)
+            and not _is_list(text, known)
+            and not (text in _NO_VALUE and all(kind_of(value) == "nothing" for value in known))
         ]
 
     def _is_same(self, key: str, text: str, value: str) -> bool:
@@ -258,7 +265,10 @@ class _Comparison:
             ),
             ("", ""),
         )
-        if was and self._spells_out(key, other, number):
+        is_name = number >= 0 and text == self._table.row_key(number)
+        if (is_name and identifies((key, text), alone=False)) or (
+            was and self._has_its_unit(key, other, number)
+        ):
             return
         if not was:
             self.added.append(f"{key}: {text}")
@@ -267,14 +277,13 @@ class _Comparison:
         else:
             self.changed.append(Finding(self._rewritten.step, f"{key}: {text}", f"{other}: {was}"))
 
-    def _spells_out(self, key: str, other: str, number: int) -> bool:
-        """True if a key is another one of a record with words of the record: `price_eur` beside the
-        currency, or `order_status` in an order."""
+    def _has_its_unit(self, key: str, other: str, number: int) -> bool:
+        """True if a key is another one of a record with values of the record: `price_eur` beside the
+        currency."""
         added = {*plain_key(key).split()} - {*plain_key(other).split()}
-        values = {text.casefold() for _, text in self._table.pairs(number)}
-        return _extends(key, other) and all(
-            word in values or self._table.names_above(number, word) for word in added
-        )
+        return _extends(key, other) and added <= {
+            text.casefold() for _, text in self._table.pairs(number)
+        }
 
     def _explains(self, key: str, other: str) -> bool:
         """True if words beside the data have a key and another one, or the key begins the other or
@@ -301,6 +310,18 @@ def _extends(key: str, other: str) -> bool:
 def _is_cut(text: str) -> bool:
     """True for a mark of omission in place of a value."""
     return text != "" and not text.strip(" .…")
+
+
+def _is_list(text: str, values: Collection[str]) -> bool:
+    """True if a text lists all of several values, in order, with one sign between them.
+
+    >>> [_is_list(text, ("milk", "egg")) for text in ("milk, egg", "[milk; egg]", "egg, milk", "milk")]
+    [True, True, False, False]
+    """
+    ways = ([*map(str.strip, text.strip("[]").split(sign))] for sign in ",;|/")
+    return len(values) > 1 and any(
+        len(parts) == len(values) and all(map(is_same_field, parts, values)) for parts in ways
+    )
 
 
 def _is_of_kind(text: str, values: Collection[str]) -> bool:

@@ -5,7 +5,7 @@ the values that identify a record, and the record that another text shows."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -18,7 +18,7 @@ from .keyless_rows import KeylessRows
 from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .quantities import plain_value
-from .records import Pair, container_keys, records_of
+from .records import Pair, Record, container_keys, records_of
 from .text_records import has_fact, has_odd_number, index_word, required_part, words_in
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30
@@ -220,8 +220,8 @@ class FieldTable:
         return flags
 
     def has_key(self, key: str) -> bool:
-        """True if the value has a scalar under a key, ignoring case."""
-        return plain_key(key) in self._plain_keys
+        """True if the value has a scalar under a key, perhaps with the name of its record in front."""
+        return plain_key(key) in self._plain_keys or plain_key(key) in self._full_keys
 
     def records_named(self, identity: str) -> list[int]:
         """The numbers of the records that a value identifies, and of those nested in them."""
@@ -272,11 +272,21 @@ class FieldTable:
         numbers = (record, *self._records[record].ancestors)
         return plain_key(key) in {plain_key(self._records[number].name) for number in numbers}
 
-    def values(self, records: Sequence[int], key: str) -> dict[str, None]:
-        """The distinct values under a key in some records and their ancestors, in order."""
-        key = plain_key(key)
-        pairs = chain.from_iterable(map(self.pairs, records))
-        return {text: None for name, text in pairs if plain_key(name) == key}
+    def values(self, record: int, key: str) -> dict[str, None]:
+        """The distinct values under a key in a record and its ancestors, in order; else those in the
+        one record nested in it, but not in a list, that has the key.
+
+        >>> table = FieldTable([{"id": "W1", "size": {"mm": 9}}, {"id": "W2", "size": {"mm": 8}}])
+        >>> [[*table.values(record, "mm")] for record in (0, 2)]
+        [['9'], ['8']]
+        """
+        key, of_record = plain_key(key), self._records[record]
+        found = _under(key, [of_record, *map(self._records.__getitem__, of_record.ancestors)])
+        if not found:
+            nested = map(self._records.__getitem__, self.keyless_rows.nested.get(record, ()))
+            several = [values for inner in nested if (values := _under(key, [inner]))]
+            found = several[0] if len(several) == 1 else found
+        return found
 
     def is_value(self, text: str) -> bool:
         """True if a text is the value of a field."""
@@ -348,6 +358,12 @@ class FieldTable:
         return frozenset(map(plain_key, chain.from_iterable(sets_of_keys)))
 
     @cached_property
+    def _full_keys(self) -> frozenset[str]:
+        """The keys of scalars with the names of their records in front, as `plain_key` spells them."""
+        named = {(record.name, record.keys) for record in self._records if record.name}
+        return frozenset(plain_key(f"{name} {key}") for name, keys in named for key in keys)
+
+    @cached_property
     def _values(self) -> frozenset[str]:
         return frozenset(text.casefold() for _, text, _ in self.fields.pairs())
 
@@ -365,3 +381,15 @@ class FieldTable:
         return grouped(
             (pair, number) for number in numbers for pair in self._comparable_pairs(number)
         )
+
+
+def _under(key: str, records: Iterable[Record]) -> dict[str, None]:
+    """The distinct values under a plain key in some records, in order. The key may have the name of
+    its record in front."""
+    return {
+        text: None
+        for record in records
+        for name, text in record.pairs
+        if key.endswith(plain_key(name))
+        and key in (plain_key(name), plain_key(f"{record.name} {name}"))
+    }

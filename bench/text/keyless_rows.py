@@ -252,7 +252,7 @@ class KeylessRows:
         return {ancestor for record in rows for ancestor in record.ancestors}
 
     @cached_property
-    def _nested(self) -> dict[int, list[int]]:
+    def nested(self) -> dict[int, list[int]]:
         """The numbers of the records nested in each, without rows and what is nested in these."""
         nested: dict[int, list[int]] = {}
         for number, record in enumerate(self._records):
@@ -270,7 +270,7 @@ class KeylessRows:
     def _cells(self, number: int) -> list[_Cell]:
         """The cells of a record, of the records nested in it, and of its ancestors, in order."""
         cells: list[_Cell] = []
-        for near in (number, *self._nested.get(number, ()), *self._records[number].ancestors):
+        for near in (number, *self.nested.get(number, ()), *self._records[number].ancestors):
             fields = {(key, text): number for key, text, _, number in self._fields.of_record(near)}
             for key, text in self._records[near].pairs:
                 shown = "-" if kind_of(text) == "nothing" else text.casefold()

@@ -124,3 +124,15 @@ def test_a_result_in_xml_is_compared_in_every_layout(layout: str) -> None:
         mine = compose("mine", {"summarizer": lambda given, rows=rows: OF_XML[layout](rows)}, "tests")
         check = evidence_of(recording, mine).checks["changed"]
         assert (bool(check.findings), check.unchecked) == (rows is not ROWS, 0)
+
+
+@pytest.mark.parametrize(("exchanged", "findings"), [(False, []), (True, ["kind: box", "kind: fin"])])
+def test_a_row_may_have_the_fields_of_a_record_inside(exchanged: bool, findings: list[str]) -> None:
+    sizes = [{"mm": 7, "kind": "fin"}, {"mm": 8, "kind": "box"}]
+    rows = [{"id": f"W{n}", "size": sizes[n], "tags": [f"a{n}", "b"], "price": 40 + n} for n in range(2)]
+    recording = trace(*(result(None, index=2, data=rows) if step.index == 2 else step for step in RECORDING.steps))
+    kinds = [size["kind"] for size in (sizes[::-1] if exchanged else sizes)]
+    lines = (f"W{n}|{sizes[n]['mm']}|{kind}|a{n}, b|{40 + n}" for n, kind in enumerate(kinds))
+    shown = "\n".join(["id|size_mm|kind|tags|price", *lines])
+    check = evidence_of(recording, compose("mine", {"summarizer": lambda item: shown}, "tests")).checks["changed"]
+    assert ([item.text for item in check.findings], check.unchecked) == (findings, 0)
