@@ -90,7 +90,7 @@ class TextReading:
         last, full = path.rpartition(".")[2], f"{name}.{path.removeprefix('@')}"
         if path == "#text" or full in self._keys:
             return name if path == "#text" else full
-        return last if last in self._keys else path
+        return last if last in self._keys and path not in self._keys else path
 
     def has_container(self, key: str) -> bool:
         """True if the text has a mapping or list under a key."""
