@@ -73,21 +73,27 @@ class ResultLines:
         return grouped((line, number) for number, line in enumerate(self.texts))
 
     def compare(self, lines: Iterable[str]) -> LinesShown:
-        """What the lines of a text show of the result.
+        """What the lines of a text show of the result. The beginning of several lines may stand once,
+        as a heading above the rest of them.
 
         >>> lines = ResultLines("Open:\\n  door A\\nShut:\\n  door C")
         >>> [lines.compare(["door A", *text]).misplaced for text in (["door C"], ["[cut]", "door C"], ["Shut:", "door C"])]
         ['door C', '', '']
+        >>> ResultLines("a.py:3: x = y\\na.py:7: return").compare(["a.py", "3: x = y", "7: return"])
+        LinesShown(own=[], gaps=[], moved='', misplaced='')
         """
         own, gaps, after, follows_shown = list[str](), list[list[str]](), 0, False
-        moved = misplaced = ""
+        moved = misplaced = heading = ""
         for line in lines:
             if not line.strip():
                 own.append(line)  # which may stand between two records
                 continue
             times = _TIMES.search(line)
             text, count = (line[: times.start()], int(times[1])) if times else (line, 1)
-            numbers = self.numbers_of(text)
+            numbers = self.numbers_of(f"{heading} {text}") if heading else ()
+            if numbers and own and own[-1] == heading:
+                own.pop()
+            numbers = numbers or self.numbers_of(text)
             later = numbers[bisect_left(numbers, after) :]
             first = next((number for number in later if self._are_equal(number, count)), -1)
             if first >= 0:
@@ -101,7 +107,16 @@ class ResultLines:
             elif _folded(text):
                 own.append(line)
                 follows_shown = False
+                heading = line if self._begins_a_line(_folded(line)) else heading
         return LinesShown(own, [*filter(None, [*gaps, self.texts[after:]])], moved, misplaced)
+
+    def _begins_a_line(self, text: str) -> bool:
+        place = bisect_left(self._sorted, text)
+        return place < len(self._sorted) and self._sorted[place].startswith(text)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self.texts)
 
     def _are_equal(self, start: int, count: int) -> bool:
         """True if the result has `count` equal lines from a line on."""
