@@ -197,7 +197,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     """The reason of a strategy's verdict. For one that may be shipped: why another is advised, and
     which of its losses are not certain."""
     if "inactive" in item.marks:
-        return "changed nothing"
+        return "does the same as today"
     if refusals := [rule for rule in item.broken if rule.rule not in GAINS]:
         return "; ".join(map(_refusal, refusals))
     if item.failed:

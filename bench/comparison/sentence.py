@@ -130,7 +130,8 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
         return "Nothing that these strategies fill could be measured."
     if item is None:
         names = listed([f"`{tried.strategy}`" for tried in advice.tried])
-        return f"{keep} {f'{names} changed nothing' if names else 'nothing was tried'}."
+        does = "do" if len(advice.tried) > 1 else "does"
+        return f"{keep} {f'{names} {does} the same' if names else 'nothing was tried'}."
     start, price = f"{keep} `{item.strategy}`", item.price
     saves = advice.answers == "savings" and item.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from unicodedata import east_asian_width
 
@@ -18,6 +19,7 @@ _HEAD = 9  # columns of a line of a head, where its cells are shorter
 _GAP = 3  # columns between two columns of a table
 _FEWEST = 12  # columns of a word that may be broken
 _NAME = 30  # columns of a name or a number that is never broken
+_MOVES = 5  # rows of what moved against the baseline
 
 
 def in_full(reports: Sequence[Report]) -> Iterator[str]:
@@ -76,10 +78,18 @@ def short_lines(report: Report, width: int) -> list[str]:
         for one in sections.get(name, ())
         if isinstance(one, Table) or (isinstance(one, Prose) and one.role in ("use", "code"))
     ]
+    blocks += (_first(one, _MOVES) for one in sections.get("moved", ()) if isinstance(one, Table))
     blocks.sort(key=lambda block: isinstance(block, Prose))
     blocks += sections.get("trust", ()) if "cost" in sections else ()
     title = f"{report.title} ({report.about})" if report.about else report.title
     return [*_wrapped(title, width), "", *_lines(blocks, width)]
+
+
+def _first(content: Table, most: int) -> Table:
+    """The first rows of a table, and how many more the page has."""
+    more = len(content.rows) - most
+    note = f"{counted(more, 'more change')} on the page (-o report.html). " if more > 0 else ""
+    return replace(content, rows=content.rows[:most], caption=note + content.caption)
 
 
 def _of_role(report: Report, role: Role) -> Iterator[str]:

@@ -190,7 +190,7 @@ def _strategies(reading: Reading) -> Table:
     """The table of strategies: mark, name, spec; the figure that answers the question, prices with
     the interval of the deciding one, missed turns; verdict.
 
-    Its caption names the strategies that changed nothing.
+    Its caption names the strategies that do the same as today.
     """
     figure = reading.figure
     metric, measure = (figure.metric, asked_by(figure).measure) if figure else ("", "")
@@ -229,8 +229,10 @@ def _strategies(reading: Reading) -> Table:
         ]
     notes = []
     if inactive:
-        many = counted(len(inactive), "more strategy", "more strategies")
-        notes = [f"{many} changed nothing on these runs: {listed([f'`{it}`' for it in inactive])}."]
+        many = counted(len(inactive), "more strategy does", "more strategies do")
+        notes = [
+            f"{many} the same as today on these runs: {listed([f'`{it}`' for it in inactive])}."
+        ]
     note = " ".join([*notes, *_shortened_today(reading)])
     return table("All strategies", [*heads, ("verdict", "")], rows, note=note)
 

@@ -148,19 +148,19 @@ def _moved(reading: Reading) -> Iterator[Block]:
         key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)),
     ):
         unit = reading.unit(move.metric)
-        about = f"{move.metric} with {move.strategy}"
         moved = difference(move.before, move.after, unit) or "–"
         row = (
-            Cell(sentence_case(reading.label(move.metric)), about),
+            Cell(sentence_case(reading.label(move.metric)), move.metric),
+            move.strategy,
             reading.stated(move.before, move.metric, shared),
             reading.stated(move.after, move.metric, shared),
             (Span(moved, _tone(move.better), strong=True),),
             Cell(count(move.improved_runs), tone="good" if move.improved_runs else ""),
-            count(max(0, shared - move.improved_runs - move.regressed_runs)),
             Cell(count(move.regressed_runs), tone="bad" if move.regressed_runs else ""),
+            count(max(0, shared - move.improved_runs - move.regressed_runs)),
         )
         rows.append(row)
-    heads = ["number", "baseline", "now", "change", "runs better", "unchanged", "worse"]
+    heads = ["number", "strategy", "baseline", "now", "change", "runs better", "worse", "unchanged"]
     note = bases(reading.advice)
     yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=note)
 
