@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from ..model.errors import visible
 from .blocks import CODE, Report, plain
 
-_LONG_WORD = re.compile(r"[^\s`]{12,}")
+_LONG_WORD = re.compile(r"[^\s`]{12,}|[^\s`]*_[^\s`]*")
 _LONGER = 30  # letters of a word that begins on a new line
 
 
@@ -48,8 +48,8 @@ def _environment() -> jinja2.Environment:
 
 
 def breakable(text: str) -> Markup:
-    """An escaped text whose long words may break, the longest only where they fill a line: specs
-    (with a `=`) between names and values, any others after `/`, `_`, `.`, `:` and `,`."""
+    """An escaped text whose words may break, the longest only where they fill a line: any after
+    `_`, long specs (with a `=`) between names and values, other long ones after `/.:,` too."""
     return Markup(_LONG_WORD.sub(_with_breaks, str(escape(visible(text)))))
 
 

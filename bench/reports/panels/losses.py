@@ -55,19 +55,19 @@ def _heat(reading: Reading) -> Iterator[Block]:
     shown = sorted(losing, key=lambda name: (name != subject, -total[name]))[:_STRATEGIES]
     sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
     rows: list[Cells] = [("runs that miss any", *sums, counted(len(missed), "run"))]
-    of = counted(sum(run.facts.turns for run in reading.runs), "turn")
-    rows.append(("turns in all runs", *[count(total[name]) for name in shown], of))
+    turns = sum(run.facts.turns for run in reading.runs)
+    rows.append(("turns in all runs", *[count(total[name]) for name in shown], count(turns)))
     for run in sorted(reading.runs, key=lambda run: -sum(missed[run.id][it] or 0 for it in shown)):
         if any(missed[run.id].values()):
             turns = run.facts.turns
             cells = [_heat_cell(missed[run.id][name], turns) for name in shown]
-            rows.append((reading.name(run.id), *cells, counted(turns, "turn")))
+            rows.append((reading.name(run.id), *cells, count(turns)))
     note = "Stronger colours: above 15% and above 35% of the turns of the run."
     if len(shown) < len(losing):
         note += (
             f" {count(len(shown))} of {count(len(losing))} strategies that miss turns are shown."
         )
-    title, heads = "Turns that would have missed something", ["run", *shown, "of"]
+    title, heads = "Turns that would have missed something", ["run", *shown, "of turns"]
     yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 2, noun="run", note=note))
 
 
