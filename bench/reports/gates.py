@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..comparison.certainty import EQUAL
 from ..comparison.prices import METRICS
 from ..comparison.wording import quantity
 from ..model.base import grouped
@@ -30,17 +31,18 @@ def metrics_of(reading: Reading, gates: Iterable[GateResult]) -> str:
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
-    """How many gates did not pass; the first of them, and what its strategy saves in return."""
+    """How many gates did not pass; the first of them, and what its strategy saves in return, if
+    that is more than counts as equal."""
     first, *_ = alike = judged_alike(reading.failed_gates)[0]
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
     words, saved = f"{sentence_case(gate_in_words(reading, alike))}.", ""
     price = METRICS[reading.advice.basis]["cached"][0]
     move = reading.move(first.strategy, price)
+    before, after = (move.before or 0.0, move.after or 0.0) if move else (0.0, 0.0)
     is_lost = first.outcome == "fail" and first.rule.metric != price
-    if is_lost and move is not None and move.better:
-        values = (move.before, move.after)
-        was, now = (reading.stated(value, move.metric, reading.shared_runs) for value in values)
-        saved = f" In return, the {reading.label(move.metric)} fell from {was} to {now} a run."
+    if is_lost and before - after > EQUAL * before:
+        was, now = (reading.stated(it, price, reading.shared_runs) for it in (before, after))
+        saved = f" In return, the {reading.label(price)} fell from {was} to {now} a run."
     return head, words + saved
 
 

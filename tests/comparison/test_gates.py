@@ -362,11 +362,13 @@ def test_a_strategy_whose_gate_failed_is_not_advised() -> None:
 
 
 def test_the_first_line_after_a_failed_gate_is_about_the_gate() -> None:
-    def named(recall: float, limit: int) -> Compared:
-        runs = [mine_and_recorded(name, numbers(recall, 1000 * recall)) for name in "abc"]
-        return with_rules(*runs, specs={"mine": f"mine=summarizer=truncate:limit={limit}"}, against="it.baseline.json")
+    def named(recall: float, tokens: float = 1000) -> Compared:
+        runs = [mine_and_recorded(name, numbers(recall, tokens)) for name in "abc"]
+        spec = f"mine=summarizer=truncate:limit={tokens}"
+        return with_rules(*runs, specs={"mine": spec}, against="it.baseline.json")
 
-    whole = with_decision(named(0.7, 1), score_file_of(named(1.0, 9)))
-    assert next(it.reason for it in whole.advice.ranked if it.strategy == "mine") == "1 gate failed, on `needed.recall`"
-    assert first_line(whole).startswith("Do not merge: 1 of 4 gates failed. `mine`: ")
-    assert "the gate allows at least 99%; worse in 3 of 3 runs; worst: a (70%)." in first_line(whole)
+    for tokens, end in ((991, ""), (980, " In return, the cost.prompt_tokens fell from 1,000 to 980 a run.")):
+        whole = with_decision(named(0.7, tokens), score_file_of(named(1.0)))
+        assert whole.advice.item("mine").reason == "1 gate failed, on `needed.recall`"
+        assert first_line(whole).startswith("Do not merge: 1 of 4 gates failed. `mine`: ")
+        assert first_line(whole).endswith(f"at least 99%; worse in 3 of 3 runs; worst: a (70%).{end}")
