@@ -205,7 +205,7 @@ class TraceMessages:
     @memo
     def reading(self, text: str) -> TextReading:
         """The reading of a text, for finding fields of results."""
-        return TextReading(text, self.contents.names)
+        return TextReading(text, self.contents.names, self.contents.joined_keys)
 
 
 def _key(message: Message) -> Any:

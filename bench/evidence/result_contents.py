@@ -14,6 +14,7 @@ from ..text.decode import NothingParsed, decode_strings, letters_of, parse_json
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt
 from ..text.field_table import FieldTable
+from ..text.joined_keys import Path, joined_keys, with_nested_keys
 from ..text.kept_fields import KeptFields
 from ..text.legends import written_out
 from ..text.lossless import exact_json, write_tables
@@ -68,6 +69,11 @@ class ResultContents:
             lines = filter(str.strip, self.text.split("\n"))
             return TextTables([[*map(parse_json, lines)]], [])
         return tables_in(self.text)
+
+    @cached_property
+    def joined_keys(self) -> dict[str, Path]:
+        """The keys of its nested mappings, by their joined key."""
+        return joined_keys(self.value)
 
     @cached_property
     def field_search(self) -> KeptFields:
@@ -172,7 +178,8 @@ class ResultContents:
             return None
         if data is None:
             return []
-        if not is_same_data(by_records(data.value), self._records, in_cells=data.are_tables):
+        value = with_nested_keys(by_records(data.value), self.joined_keys)
+        if not is_same_data(value, self._records, in_cells=data.are_tables):
             return None
         required = [*map(str.strip, self.comments if self.is_indented else self.tables.rest)]
         lines = [*map(str.strip, data.rest)]
