@@ -14,7 +14,7 @@ from ..text.decode import NothingParsed, decode_strings, letters_of, parse_json
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt
 from ..text.field_table import FieldTable
-from ..text.joined_keys import Path, joined_keys, with_nested_keys
+from ..text.joined_keys import Path, joined_keys, spellings, with_nested_keys
 from ..text.kept_fields import KeptFields
 from ..text.legends import written_out
 from ..text.lossless import exact_json, write_tables
@@ -74,6 +74,11 @@ class ResultContents:
     def joined_keys(self) -> dict[str, Path]:
         """The keys of its nested mappings, by their joined key."""
         return joined_keys(self.value)
+
+    @cached_property
+    def _headers(self) -> frozenset[str]:
+        """The names that the columns of a table with its data may have."""
+        return self.columns.names.union(spellings(self.joined_keys))
 
     @cached_property
     def field_search(self) -> KeptFields:
@@ -173,7 +178,7 @@ class ResultContents:
             return []  # what a function of mappings gets for it
         is_json = text[:1] in ("[", "{") and text == self._as_json
         is_written = is_json or ("@table" in text and text == self._as_csv)
-        data = None if is_written else data_of(text)
+        data = None if is_written else data_of(text, self._headers)
         if not (is_written or data) or not self.columns.fields:
             return None
         if data is None:

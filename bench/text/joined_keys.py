@@ -35,6 +35,16 @@ def _paths(mapping: Mapping[Any, Any], most: int) -> Iterator[Path]:
             yield (str(key),)
 
 
+def spellings(paths: Mapping[str, Path]) -> Iterator[str]:
+    """Yield the usual spellings of joined keys.
+
+    >>> [*spellings({"price net": ("price", "net")})]
+    ['price.net', 'price_net', 'price net']
+    """
+    for path in paths.values():
+        yield from (".".join(path), "_".join(path), " ".join(path))
+
+
 def with_nested_keys(value: Any, paths: Mapping[str, Path]) -> Any:
     """A value with joined keys as nested mappings.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -29,7 +30,7 @@ class TextData(NamedTuple):
     rest: list[str]
 
 
-def data_of(text: str) -> TextData | None:
+def data_of(text: str, names: Collection[str] = ()) -> TextData | None:
     """The data of a text that is JSON, XML, YAML, settings, or tables among lines; None for any other text,
     and for JSON with a key that comes twice.
 
@@ -45,6 +46,8 @@ def data_of(text: str) -> TextData | None:
         has_each_key_once = json.dumps(value).count('"') == text.count('"')
         return TextData(value, False, []) if has_each_key_once else None
     tables, rest = tables_in(text)
+    if names and not tables:
+        tables, rest = tables_in(text, names)
     return TextData(tables[0] if len(tables) == 1 else tables, True, rest) if tables else None
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..model import grouped, nested
 from .decode import QUOTED_KEY, decode_strings, decoded
 from .facts import anchor, words_of
-from .joined_keys import Path, with_nested_keys
+from .joined_keys import Path, spellings, with_nested_keys
 from .keys import plain_key
 from .layouts import values_of, without_containers
 from .numbers import is_number, numbers_in
@@ -54,14 +54,15 @@ class TextReading:
     def __init__(
         self, text: str, names: Iterable[str], joined_keys: Mapping[str, Path] | None = None
     ) -> None:
-        self._keys = frozenset(names)
-        values, rest = values_of(text, self._keys)
+        self._keys, paths = frozenset(names), joined_keys or {}
+        headers = self._keys.union(spellings(paths))
+        values, rest = values_of(text, headers)
         values = [decode_strings(value) for value in values]
         for string in [string for value in values for string in _strings_with_data(value)]:
-            inner, inner_rest = values_of(string, self._keys)
+            inner, inner_rest = values_of(string, headers)
             values += map(decode_strings, inner)
             rest += f"\n{inner_rest}" if inner else ""
-        values = [with_nested_keys(value, joined_keys or {}) for value in values]
+        values = [with_nested_keys(value, paths) for value in values]
         self.containers = frozenset(
             plain_key(key) for value in values for key in container_keys(value)
         )
