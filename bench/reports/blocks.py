@@ -205,11 +205,11 @@ def table(
     """A table of texts and cells, without empty columns. A head is a title, or a title and a short
     one for phones.
 
-    Rows above `most` are counted in the caption, before the note.
+    Three rows and more above `most` are counted in the caption, before the note.
 
-    >>> sizes = table("Sizes", ["run", "size"], [["a", "1"], ["b", "2"]], most=1, noun="run")
+    >>> sizes = table("Sizes", ["run", "size"], [["a", "1"], *[["b", "2"]] * 3], most=1, noun="run")
     >>> sizes.caption, [column.number for column in sizes.columns]
-    ('1 more run.', [False, True])
+    ('3 more runs.', [False, True])
     """
     built: list[Row] = [
         row
@@ -226,6 +226,7 @@ def table(
             has_digits = re.search(r"\d|unchanged", "".join(plain(cell.text) for cell in cells))
             is_number = at > 0 and bool(has_digits) and all(cell.is_number for cell in cells)
             columns[at] = Column(title, card, is_number, any(cell.chart for cell in cells))
+    most = most if len(built) > most + 2 else len(built)
     kept = [it if isinstance(it, str) else tuple(it[at] for at in columns) for it in built[:most]]
     rest = sum(not isinstance(row, str) for row in built[most:])
     caption = " ".join(filter(None, [f"{counted(rest, f'more {noun}')}." if rest else "", note]))

@@ -77,10 +77,14 @@ def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
 
 
 def files_not_read(files: Sequence[Skipped]) -> Table:
-    """The files that were not read, with the reasons."""
-    rows = [(code(item.path), item.reason) for item in files]
+    """The files that were not read, with the reasons; a row for those of one name and reason."""
+    kinds = grouped(((it.path.rpartition("/")[2], it.reason.partition("'")[0]), it) for it in files)
+    rows = []
+    for first, *others in kinds.values():
+        more = f"and {count(len(others))} more of this name" if others else ""
+        rows.append((code(first.path), Cell(first.reason, more)))
     heads = ["file not read", "reason"]
-    return table("Files not read", heads, rows, look="plain", most=_FILES, noun="file")
+    return table("Files not read", heads, rows, look="plain", most=_FILES)
 
 
 def _measured_with(reading: Reading) -> Iterator[Prose]:
