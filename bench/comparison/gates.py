@@ -27,6 +27,7 @@ from .gate_rules import (
     judged_strategies,
     limit_of,
 )
+from .rules import place_of
 from .totals import value_of
 
 JUDGE = GateRule(metric="")
@@ -43,7 +44,7 @@ Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]:
     """The result of every gate, also of a removed or loosened one of the baseline, on each strategy
-    that it names.
+    that it names: in the order of the decision's rules, so that the worst failure stands first.
 
     With `required` it is a failure if there is no baseline, or if one of its gates, strategies or
     runs is missing, loosened or replaced.
@@ -51,9 +52,10 @@ def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]
     compared, base = against.compared, against.base
     gates = [(rule, name) for rule in compared.rules for name in judged_strategies(rule, compared)]
     dropped = [*_dropped(against)]
+    ordered = sorted((*gates, *dropped), key=lambda gate: place_of(gate[0].metric))
     results = [
         _judged(GateResult(rule=rule, strategy=name, outcome="undecided"), against, required)
-        for rule, name in (*gates, *dropped)
+        for rule, name in ordered
     ]
     changes = [*replaced(against)] if base or not required else [_NO_BASELINE]
     # Gates of a strategy that is gone are left out, since `replaced` reports that.

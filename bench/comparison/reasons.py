@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
 from ..model.advice import Advice, Ranked, RuleResult
@@ -83,9 +85,9 @@ def rule_failed(result: RuleResult) -> str:
             first = "the first on" if (result.value or 0) > 1 else "on"
             return f"{counted(result.value or 0, 'gate')} failed, {first} `{result.metric}`"
         of = asked.refusal.format(count(result.of))
-        return f"{counted(result.value or 0, asked.noun)} {of}{_example(result)}"
+        return f"{counted(result.value or 0, asked.noun)} {of}{example_in_words(result)}"
     if asked.refusal:
-        return f"{percent(result.value)} {asked.refusal}{_example(result)}"
+        return f"{percent(result.value)} {asked.refusal}{example_in_words(result)}"
     if result.value is None:
         why = "; ".join(item.text for item in result.findings) or "no reason is known"
         return f"{asked.measure} not measured ({why})"
@@ -103,9 +105,9 @@ def _beyond(result: RuleResult) -> str:
     return f"{certainly}{side} {todays}{percent(result.limit)}"
 
 
-def _example(result: RuleResult) -> str:
+def example_in_words(result: RuleResult, names: Mapping[str, str] | None = None) -> str:
     """A clause with the first text that a rule found; "" without one. What to do against an error
-    of user code is last."""
+    of user code is last. `names` are those of runs, where the result has their ids."""
     most = _ERROR_CHARS if result.rule in ("ran", "valid") else _TEXT_CHARS
     found = next((it for it in result.findings if it.text), next(iter(result.findings), None))
     if found is None or not (found.text or found.was):
@@ -114,7 +116,8 @@ def _example(result: RuleResult) -> str:
     advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
     example = asked_by(result).example.format(quoted(text, most), quoted(found.was, most))
     step = f"step {found.step}" if found.step is not None and found.step >= 0 else ""
-    place = ", ".join(filter(None, [shortened(found.run, _TEXT_CHARS), step]))
+    run = (names or {}).get(found.run, found.run)
+    place = ", ".join(filter(None, [shortened(run, _TEXT_CHARS), step]))
     return f", {example} ({place}){advice}" if place else f", {example}{advice}"
 
 

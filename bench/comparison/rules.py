@@ -30,9 +30,9 @@ class DecisionRule:
 
     A rule with a `refusal` searches texts. In words, the refusal follows a count of `noun` or, if
     the rule reads prose, the share of texts; `example` quotes the first text found, and the
-    original text in its place. Any other rule limits a share of some `things`: the first of its
-    metrics that was measured, stated by the words in `figures`. A rule with a `slot` is
-    applied only to strategies that fill it, and its limit is today's value.
+    original text in its place; the `counted` metrics count the texts. Any other rule limits a share
+    of some `things`: the first of its metrics that was measured, stated by the words in `figures`.
+    A rule with a `slot` is applied only to strategies that fill it, and its limit is today's value.
     """
 
     rule: Rule
@@ -41,6 +41,7 @@ class DecisionRule:
     refusal: str = ""
     noun: str = ""
     example: str = "such as {}"
+    counted: tuple[str, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     things: str = ""
     limit: float = 1.0
@@ -51,14 +52,19 @@ class DecisionRule:
 _LOSS: Verdict = "loses too much"
 TABLE: tuple[DecisionRule, ...] = (
     DecisionRule("ran", "invalid", "runs and gates that failed, replays that differ", "failed", "run"),
-    DecisionRule("valid", "invalid", "prompts a provider would refuse", "a provider would refuse", "prompt"),
+    DecisionRule(
+        "valid", "invalid", "prompts a provider would refuse", "a provider would refuse", "prompt",
+        counted=("prompt.invalid",),
+    ),
     DecisionRule(
         "instructed", "unfaithful", "prompts without a request or instruction",
         "of prompts lack a request or instruction", example="such as {1}",
+        counted=("prompt.system_missing", "prompt.task_missing", "prompt.rules_missing"),
     ),
     DecisionRule(
         "changed", "unfaithful", "values that differ from the output of the tool",
         "changed in {} rewritten texts", "value", example="such as {1} → {0}",
+        counted=("faithful.changed",),
     ),
     DecisionRule(
         "misattributed", "unfaithful", "sentences that give a value to another record",
@@ -66,11 +72,11 @@ TABLE: tuple[DecisionRule, ...] = (
     ),
     DecisionRule(
         "invented", "unfaithful", "generated texts that state something new",
-        "of generated texts state something new",
+        "of generated texts state something new", counted=("faithful.invented",),
     ),
     DecisionRule(
         "hidden", "unfaithful", "failed results shown without their failure", "hidden", "error",
-        example="shown as {}",
+        example="shown as {}", counted=("faithful.hidden_errors",),
     ),
     DecisionRule(
         "needed", _LOSS, "missed turns", things="turns", limit=MAX_FAULT_RATE, better="lower",
@@ -123,6 +129,12 @@ def asked_by(result: RuleResult) -> DecisionRule:
     """The entry of the table to which a result belongs."""
     entries = [asked for asked in TABLE if asked.rule == result.rule]
     return next((asked for asked in entries if result.metric in asked.figures), entries[0])
+
+
+def place_of(metric: str) -> int:
+    """The place in the table of the rule that a metric is about; that after it for no rule."""
+    about = (metric in (*asked.counted, *asked.figures) for asked in TABLE)
+    return next((at for at, is_it in enumerate(about) if is_it), len(TABLE))
 
 
 GAINS: tuple[Rule, ...] = ("better", "cheaper")

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from ..comparison.certainty import EQUAL
 from ..comparison.prices import METRICS
+from ..comparison.reasons import example_in_words
+from ..comparison.rules import TABLE
 from ..comparison.wording import quantity
 from ..model.base import grouped
 from ..model.compared import Compared, GateResult
@@ -109,7 +111,15 @@ def gate_in_words(reading: Reading, gates: Sequence[GateResult]) -> str:
     limit = limit_of_gate(reading, gate)
     rest = [limit and f"the gate allows {limit}", worst_run(reading, gate), gate.reason]
     basis = gate.basis and f" ({gate.basis})"
-    return "; ".join([f"{about}{moved}{basis}", *filter(None, rest)])
+    return "; ".join([f"{about}{moved}{basis}{_example(reading, gate)}", *filter(None, rest)])
+
+
+def _example(reading: Reading, gate: GateResult) -> str:
+    """A clause with the first text that failed a gate; "" for a gate that counts no texts."""
+    item, metric = reading.advice.item(gate.strategy), gate.rule.metric
+    rule = next((asked.rule for asked in TABLE if asked.counted == (metric,)), "")
+    result = item.result(rule) if item and gate.outcome == "fail" else None
+    return example_in_words(result, reading.known.names) if result else ""
 
 
 def of_baseline(reading: Reading, gate: GateResult) -> bool:

@@ -19,7 +19,7 @@ from bench.comparison.gates import JUDGE, exit_code, judge
 from bench.model.compared import Compared, GateResult, Skipped
 from bench.model.errors import ResultsError, ScenarioError
 from bench.model.outcome import Failure
-from bench.model.scores import Check, Number
+from bench.model.scores import Check, Finding, Number
 from bench.reports import first_line
 from bench.reports.text import terminal_text
 
@@ -83,7 +83,7 @@ def test_a_limit_on_changed_values_decides_nothing_where_texts_could_not_be_chec
 
 
 def test_a_regression_fails_with_both_values_over_the_same_runs() -> None:
-    code, (recall, tokens, changed, _) = judged_gates(with_rules(BAD, mine_and_recorded("b"), mine_and_recorded("c")))
+    code, (changed, recall, tokens, _) = judged_gates(with_rules(BAD, mine_and_recorded("b"), mine_and_recorded("c")))
     assert code == 1
     assert (recall.before, recall.value, recall.limit, recall.basis, recall.run) == (
         1.0, pytest.approx(0.9), 0.99, "mean over tasks", "a",
@@ -356,9 +356,7 @@ def test_a_strategy_whose_gate_failed_is_not_advised() -> None:
     for gate, verdict in ((LEAST, "no gain"), ({**LEAST, "min": 0.9}, "invalid")):
         whole = with_decision(comparison_of(runs, rules=rules(gate)))
         assert {item.verdict for item in whole.advice.ranked if item.strategy == "mine"} == {verdict}
-        total = whole.number("mine", "needed.recall")
-        assert total is not None
-        assert total.value == pytest.approx(0.7)
+        assert whole.number("mine", "needed.recall").value == pytest.approx(0.7)
 
 
 def test_the_first_line_after_a_failed_gate_is_about_the_gate() -> None:
@@ -372,3 +370,6 @@ def test_the_first_line_after_a_failed_gate_is_about_the_gate() -> None:
         assert whole.advice.item("mine").reason == "1 gate failed, on `needed.recall`"
         assert first_line(whole).startswith("Do not merge: 1 of 4 gates failed. `mine`: ")
         assert first_line(whole).endswith(f"at least 99%; worse in 3 of 3 runs; worst: a (70%).{end}")
+    check = Check(hits=1, of=2, findings=(Finding(3, "19", was="17"),))
+    lying = with_rules(mine_and_recorded("a", numbers(0.7, changed=1), checks={"changed": check}))
+    assert 'faithful.changed: 1 (total over all runs), such as "17" → "19" (a, ' in first_line(with_decision(lying))
