@@ -41,7 +41,9 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
     subject = shortened(audits[0].id, 40) if len(audits) == 1 else counted(len(audits), "session")
     formats = sorted({one.format for one in audits if one.format})
     models = sorted({one.model or "no model named" for one in audits})
-    about = [listed(formats, 3), listed(models, 3), counted(sessions.calls, "model call")]
+    calls, every = sessions.calls, sum(map(sessions.calls_of, audits))
+    of = f"{count(calls)} of " if calls < every else ""
+    about = [listed(formats, 3), listed(models, 3), f"{of}{counted(every, 'model call')}"]
     sections = (
         ("cost", "Cost", cost(sessions)),
         ("turns", "Cost by turn", turns(sessions)),
@@ -122,9 +124,9 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     if unpriced := [one for one in sessions.all if one.charges.usd is None]:
         if not sessions.priced:
             yield "Costs are in tokens."
-        if priced:
-            names = listed([sessions.names[one.id] for one in unpriced], 12)
-            yield f"{counted(len(unpriced), 'session')} without a price: {names}."
+            if priced:
+                names = listed([sessions.names[one.id] for one in unpriced], 12)
+                yield f"{counted(len(unpriced), 'session')} without a price: {names}."
         if models := listed(sorted({one.model for one in unpriced if one.model})):
             yield f"No price is listed of {models}."
         if unnamed := sum(not one.model for one in unpriced):

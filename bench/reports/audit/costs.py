@@ -35,7 +35,10 @@ def cost(sessions: Sessions) -> Iterator[Block]:
             )
             for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
         ]
-        yield table("Sessions", heads, by_session, most=_MOST * 3, noun="session")
+        without = [sessions.names[one.id] for one in sessions.all if one not in sessions.sized]
+        note = f"Not in the sums, without a price: {listed(without, 12)}." if without else ""
+        most = _MOST * 3
+        yield table("Sessions", heads, by_session, most=most, noun="session", note=note)
 
 
 def _uses(sessions: Sessions) -> Table:
