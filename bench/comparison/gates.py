@@ -38,7 +38,8 @@ _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
 _CHECKS: dict[str, Rule] = {"faithful.changed": "changed", "faithful.invented": "invented"}
 """The metrics that count a rule's findings; a gate on one passes only if all texts were checked."""
 _SILENT = "loss.silent_truncation"
-"""The metric that counts silent losses, which the rule *hidden* does not check."""
+"""The metric that counts results with silent losses. A row whose values stand elsewhere counts in none,
+so a gate passes at 0 only if the rule *hidden* finds nothing that is left out."""
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
@@ -90,6 +91,8 @@ def _judged(gate: GateResult, against: Against, required: bool) -> GateResult:
     if result.outcome == "fail" and gate.rule.metric == _SILENT:
         return replace(result, reason=_unchecked(gate, against, "hidden"))
     rule = _CHECKS.get(gate.rule.metric)
+    if gate.rule.metric == _SILENT and result.value == 0:
+        rule = "hidden"
     words = _unchecked(gate, against, rule) if rule and result.outcome == "pass" else ""
     return replace(result, outcome="undecided", reason=words, run=None) if words else result
 

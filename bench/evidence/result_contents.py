@@ -183,8 +183,10 @@ class ResultContents:
             return None
         if data is None:
             return []
-        value = with_nested_keys(by_records(data.value), self.joined_keys)
-        if not is_same_data(value, self._records, in_cells=data.are_tables):
+        value, full = with_nested_keys(by_records(data.value), self.joined_keys), self._records
+        if isinstance(value, dict) and isinstance(full, list) and len(full) == 1:
+            full = full[0]  # the only record, without the list around it
+        if not is_same_data(value, full, in_cells=data.are_tables):
             return None
         required = [*map(str.strip, self.comments if self.is_indented else self.tables.rest)]
         lines = [*map(str.strip, data.rest)]
