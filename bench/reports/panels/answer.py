@@ -136,10 +136,10 @@ def _figures(reading: Reading) -> Iterator[Figure]:
 
 
 def _cheapest_rejected(reading: Reading) -> Ranked | None:
-    """The cheapest strategy that a rule refuses; None without one that the sentence is not about,
-    and where that is not about savings."""
+    """The cheapest strategy that a rule refuses, if it is cheaper than today and the sentence is
+    not about it; None where that is not about savings."""
     advice = reading.advice
-    refused = (it for it in advice.tried if it.verdict in REFUSED)
+    refused = (it for it in advice.tried if it.verdict in REFUSED and it.saves)
     others = (it for it in refused if it.strategy != advice.subject)
     priced = [(price.per_run, it) for it in others if (price := it.price)]
     return min(priced, key=itemgetter(0))[1] if priced and not reading.figure else None
