@@ -51,7 +51,7 @@ class DecisionRule:
 
 _LOSS: Verdict = "loses too much"
 TABLE: tuple[DecisionRule, ...] = (
-    DecisionRule("ran", "invalid", "runs and gates that failed, replays that differ", "failed", "run"),
+    DecisionRule("ran", "invalid", "failed runs and gates", "failed", "run"),
     DecisionRule(
         "valid", "invalid", "prompts a provider would refuse", "a provider would refuse", "prompt",
         counted=("prompt.invalid",),

@@ -149,7 +149,7 @@ def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
     """What a rule measures of a strategy, with what stands behind it."""
     value = count(rule.value) if asked_by(rule).noun else percent(rule.value)
     name = f"{sentence_case(asked_by(rule).measure)} with `{item.strategy}`"
-    line = behind_in_words(item, rule, reading.advice) if rule.metric else ""
+    line = behind_in_words(item, rule, reading.advice) if asked_by(rule).figures else ""
     if not rule.passed:
         return Figure(name, value, "bad", line, f"not shipped: {item.reason}")
     is_safe = item.strategy == reading.advice.advised and not item.reason  # no loss is uncertain
