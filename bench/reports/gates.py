@@ -55,12 +55,12 @@ def not_passed(gates: Sequence[GateResult], many: int) -> str:
     >>> rule = GateRule(metric="cost.usd")
     >>> failed, undecided = (GateResult(rule=rule, strategy="a", outcome=it) for it in ("fail", "undecided"))
     >>> not_passed([failed, undecided], 9), not_passed([undecided], 1)
-    ('Do not merge: 1 of 9 gates failed, 1 could not decide.', '1 of 1 gate could not decide.')
+    ('Do not merge: 1 of 9 gates failed, 1 could not decide.', 'Do not merge yet: 1 of 1 gate could not decide.')
     """
     failed = sum(gate.outcome == "fail" for gate in gates)
     undecided = len(gates) - failed
     if not failed:
-        return f"{count(undecided)} of {counted(many, 'gate')} could not decide."
+        return f"Do not merge yet: {count(undecided)} of {counted(many, 'gate')} could not decide."
     more = f", {count(undecided)} could not decide" if undecided else ""
     return f"Do not merge: {count(failed)} of {counted(many, 'gate')} failed{more}."
 

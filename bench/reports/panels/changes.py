@@ -186,7 +186,10 @@ def _next(reading: Reading) -> Iterator[Block]:
     # The value of a gate that could not decide is within its limit: some texts were not checked.
     unchecked = [gate for gate in failed if gate.outcome == "undecided" and gate.limit is not None]
     if unchecked:
-        how = "list it in `says` if it is fixed, or write it in a layout that is read"
+        how = (
+            "list it in `says` if it is fixed, or write its data with the keys of the result as "
+            "JSON, YAML, XML, `key: value` lines or a table (CSV, Markdown)"
+        )
         start = Span("To have a text checked, ", strong=True)
         yield Prose((start, f"{how}."), "next")
     stem, own, _ = compared.against.rpartition(".baseline.json")
