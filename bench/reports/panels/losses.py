@@ -10,7 +10,7 @@ from ...comparison.rules import TABLE
 from ...model.base import grouped
 from ...model.detail import Excerpt, MissedFact, ReplayDetail
 from ...model.scores import Finding
-from ...text.wording import count, counted, sentence_case
+from ...text.wording import count, counted, listed, sentence_case
 from ..blocks import (
     Block,
     Cell,
@@ -84,16 +84,20 @@ def _findings(reading: Reading) -> Iterator[Block]:
     that changed; the heat table shows the other losses."""
     rows: list[Cells] = []
     for asked in TABLE:
-        examples = [
-            (
-                Cell(item.strategy, reading.name(finding.run)),
-                Cell(code(finding.was[:240]) if finding.was else ""),
-                Cell(code(finding.text[:240], "bad")),
-            )
+        found = grouped(
+            (finding, item.strategy)
             for item in reading.advice.ranked
             for result in item.rules
             if result.rule == asked.rule and asked.refusal and not result.passed
             for finding in _distinct(result.findings)
+        )
+        examples = [
+            (
+                Cell(listed(names), reading.name(finding.run)),
+                Cell(code(finding.was[:240]) if finding.was else ""),
+                Cell(code(finding.text[:240], "bad")),
+            )
+            for finding, names in found.items()
         ]
         rows += [sentence_case(asked.measure), *examples] if examples else []
     judgements: list[Cells] = [
@@ -115,10 +119,12 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _distinct(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """The first finding of each text; the same one on other runs says nothing new."""
+    """The first finding of each text, whatever its numbers if nothing stood there before; the same
+    one on other steps and runs says nothing new."""
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
-        first.setdefault((finding.was, finding.text), finding)
+        text = finding.text if finding.was else re.sub(r"\d+", "", finding.text)
+        first.setdefault((finding.was, text), finding)
     return first.values()
 
 
