@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from unicodedata import east_asian_width
 
 from ..model.compared import Compared
@@ -130,8 +131,19 @@ def _block(block: Block, width: int) -> Iterator[str]:
 def _wrapped(text: str, width: int, indent: str = "", *, hyphens: bool = False) -> list[str]:
     """The lines of a text, wrapped to the width, also after `hyphens`."""
     flat = _as_wide(" ".join(visible(text).split()))
-    lines = textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=hyphens)
+    lines = _Wrapper(width, subsequent_indent=indent, break_on_hyphens=hyphens).wrap(flat)
     return [line.replace(_FILLER, "") for line in lines]
+
+
+class _Wrapper(textwrap.TextWrapper):
+    """Breaks a word that is longer than a line after `/` and `_`, if it has them."""
+
+    def _split(self, text: str) -> list[str]:
+        piece = re.compile(rf"\S{{0,{self.width - 1}}}[/_]|[^\s/_]+")
+        words = (
+            [it] if len(it) <= self.width else piece.findall(it) for it in super()._split(text)
+        )
+        return [*chain.from_iterable(words)]
 
 
 _FILLER = "\u034f"  # the grapheme joiner, which shows nothing
