@@ -164,7 +164,7 @@ def _price_figure(reading: Reading, item: Ranked, price: Price) -> Figure:
     is_plain = item.condition or item.verdict in REFUSED
     tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
     line = reading.price_move(item)
-    return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
+    return Figure(f"`{item.strategy}` against today", change(price.ratio), tone, line, note)
 
 
 def _rejected_figure(reading: Reading, item: Ranked) -> Figure:
@@ -227,12 +227,11 @@ def _strategies(reading: Reading) -> Table:
             ("missed turns", "missed"),
             ("old facts kept", "old facts"),
         ]
-    notes = []
+    notes = ["Changes are against today, not the baseline."] if reading.against else []
     if inactive:
         many = counted(len(inactive), "more strategy does", "more strategies do")
-        notes = [
-            f"{many} the same as today on these runs: {listed([f'`{it}`' for it in inactive])}."
-        ]
+        names = listed([f"`{it}`" for it in inactive])
+        notes.append(f"{many} the same as today on these runs: {names}.")
     note = " ".join([*notes, *_shortened_today(reading)])
     return table("All strategies", [*heads, ("verdict", "")], rows, note=note)
 

@@ -96,9 +96,10 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, same) for same in judged_alike(gates)]
-    is_total = any(gate.basis.startswith("total") for gate in gates)
-    note = "Amounts are totals over all runs." if is_total else ""
-    return table(name, heads, rows, most=_GATES, noun="gate", note=note)
+    notes = ["Changes are against the baseline."] if reading.against else []
+    if any(gate.basis.startswith("total") for gate in gates):
+        notes.append("Amounts are totals over all runs.")
+    return table(name, heads, rows, most=_GATES, noun="gate", note=" ".join(notes))
 
 
 def _measured_on(reading: Reading) -> str:
