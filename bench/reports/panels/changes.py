@@ -96,10 +96,14 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, same) for same in judged_alike(gates)]
-    notes = ["Changes are against the baseline."] if reading.against else []
+    notes = ["Changes are against the baseline."] * any(map(_has_moved, gates))
     if any(gate.basis.startswith("total") for gate in gates):
         notes.append("Amounts are totals over all runs.")
     return table(name, heads, rows, most=_GATES, noun="gate", note=" ".join(notes))
+
+
+def _has_moved(gate: GateResult) -> bool:
+    return gate.before is not None and gate.before != gate.value
 
 
 def _measured_on(reading: Reading) -> str:
@@ -115,7 +119,7 @@ def _gate_row(reading: Reading, gates: Sequence[GateResult]) -> Cells:
     gate, *others = gates
     unit = reading.unit(gate.rule.metric)
     bad = gate in reading.failed_gates
-    moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
+    moved = difference(gate.before, gate.value, unit) if _has_moved(gate) else ""
     notes = [counted(len(gates), "gate")] if others else []
     notes += [f"{key} = {json.dumps(it)}" for key, it in gate.rule.settings.items() if not others]
     notes += ["gate of the baseline"] if of_baseline(reading, gate) else []
