@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..model.base import grouped
 from ..text.wording import counted
 from .charts import Chart, Mark, Range
 
@@ -201,9 +202,10 @@ def table(
     most: int = 1_000,
     noun: str = "row",
     note: str = "",
+    under: Sequence[str] = (),
 ) -> Table:
     """A table of texts and cells, without empty columns. A head is a title, or a title and a short
-    one for phones.
+    one for phones. Rows come together `under` their headings, one for each, if it is given.
 
     Three rows and more above `most` are counted in the caption, before the note.
 
@@ -229,6 +231,8 @@ def table(
     most = most if len(built) > most + 2 else len(built)
     kept = [it if isinstance(it, str) else tuple(it[at] for at in columns) for it in built[:most]]
     rest = sum(not isinstance(row, str) for row in built[most:])
+    groups = grouped(zip(under, kept, strict=False))
+    kept = [it for name, some in groups.items() for it in (name, *some)] if under else kept
     caption = " ".join(filter(None, [f"{counted(rest, f'more {noun}')}." if rest else "", note]))
     return Table(name, tuple(columns.values()), tuple(kept), look, caption)
 

@@ -251,12 +251,12 @@ def test_every_harm_of_an_audit_states_its_limits() -> None:
         assert all(any(UNSEEN[name] in caption for caption in captions) for name in unseen)
 
 
-def test_the_ten_most_expensive_results_are_sorted_by_price() -> None:
+def test_the_ten_most_expensive_results_stand_under_their_sessions() -> None:
     sessions = audits(3)
     (table,) = next(one for one in audit_report(sessions).sections if one.anchor == "dearest").blocks
     assert isinstance(table, Table)
     best = sorted((item.usd or 0 for session in sessions for item in session.dearest), reverse=True)[:10]
-    assert [plain(row[-1].text) for row in table.rows] == [dollars(usd) for usd in best]
+    assert sorted(plain(row[-1].text) for row in table.rows if not isinstance(row, str)) == sorted(map(dollars, best))
 
 
 # ---------------------------------------------------------------- gold

@@ -112,17 +112,19 @@ def parts(sessions: Sessions) -> Iterator[Block]:
 
 def dearest(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the results that cost most over the rest of their run."""
+    pairs = sessions.each("dearest", sessions.size_in_prompts)[:_MOST]
     rows = [
         (
-            Cell(sessions.place(session, item.step), item.function),
+            Cell(f"step {item.step}", item.function),
             code(shortened(item.asked)),
             count(item.tokens),
             count(item.prompts),
             sessions.words(sessions.size_in_prompts(item)),
         )
-        for session, item in sessions.each("dearest", sessions.size_in_prompts)[:_MOST]
+        for _, item in pairs
     ]
     price = "price" if sessions.priced else "in all prompts"
     heads = ["result", "asked", "tokens", "prompts", price]
     note = "The price of a result counts every prompt that held it."
-    yield table("The ten dearest results", heads, rows, note=note)
+    under = sessions.headings(pairs)
+    yield table("The ten dearest results", heads, rows, note=note, under=under)

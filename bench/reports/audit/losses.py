@@ -34,14 +34,15 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
         text = f"The cache model explains {count(explained)} of {turns} ({share})."
         below = " That is below 95%, so the theoretical minimum is in tokens."
         yield Prose(text if sessions.cache_fits else text + below)
-    rows = []
-    for one, item in sessions.each("cache.breaks", lambda item: item.tokens_again):
+    rows, pairs = [], sessions.each("cache.breaks", lambda item: item.tokens_again)
+    for _, item in pairs:
         idle = f"after {counted(round(item.idle_s / 60), 'minute')}" if item.idle_s else ""
-        turn = Cell(f"turn {item.turn}", sessions.place(one, item.step))
+        turn = Cell(f"turn {item.turn}", f"step {item.step}")
         price = "–" if item.usd is None else dollars(item.usd)
         rows.append((turn, Cell(item.cause, idle), count(item.tokens_again), price))
     heads = ["break", "why", "tokens billed again", "price"]
-    yield table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
+    note, under = UNSEEN["cache"], sessions.headings(pairs)
+    yield table("Cache breaks", heads, rows, most=_MOST, noun="break", note=note, under=under)
     if judged and not rows:
         yield Prose(f"No break. {UNSEEN['cache']}")
 
@@ -51,10 +52,10 @@ def losses(sessions: Sessions) -> Iterator[Block]:
     truncated."""
     events = sessions.each("shortenings")
     rows: list[Cells] = []
-    for one, item in events:
+    for _, item in events:
         lost = (item.facts_lost, item.rules_dropped, item.asked_again)
         row: Cells = (
-            Cell(item.kind, sessions.place(one, item.step)),
+            Cell(item.kind, f"step {item.step}"),
             "the end" if item.turn is None else count(item.turn),
             _arrow(item.tokens_before, item.tokens_after),
             count(len(item.results_dropped)),
@@ -63,24 +64,26 @@ def losses(sessions: Sessions) -> Iterator[Block]:
         rows.append(row)
     heads = ["shortened", "before turn", "prompt tokens", "results dropped"]
     heads += ["needed facts lost", "rules lost", "asked again"]
-    name, note = "History that was shortened", UNSEEN["facts"]
-    yield table(name, heads, rows, most=_MOST, noun="event", note=note)
+    name, note, under = "History that was shortened", UNSEEN["facts"], sessions.headings(events)
+    yield table(name, heads, rows, most=_MOST, noun="event", note=note, under=under)
     rules = dict.fromkeys(rule for _, item in events for rule in item.rules_dropped)
     heads, note = ["standing rules that were lost"], UNSEEN["rules"]
     texts = [(code(rule[:300], "bad"),) for rule in rules]
     yield table("Rules lost", heads, texts, look="plain", most=_MOST, noun="rule", note=note)
+    pairs = sessions.each("cuts", lambda item: item.needed)
     cuts = [
         (
-            Cell(sessions.place(one, item.step), item.function),
+            Cell(f"step {item.step}", item.function),
             code(shortened(item.marker)) if item.marker else "full text recorded",
             _arrow(item.characters, item.seen_characters),
             _bad(item.needed),
         )
-        for one, item in sessions.each("cuts", lambda item: item.needed)
+        for _, item in pairs
     ]
     heads = ["cut result", "known by", "characters", "facts used later"]
     note = f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
-    yield table("Results that were cut", heads, cuts, most=_MOST, noun="result", note=note)
+    name, under = "Results that were cut", sessions.headings(pairs)
+    yield table(name, heads, cuts, most=_MOST, noun="result", note=note, under=under)
 
 
 def _arrow(before: int | None, after: int | None) -> str:
@@ -94,16 +97,17 @@ def _bad(many: int) -> Cell:
 
 def rereads(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the results that repeat an earlier one."""
+    pairs = sessions.each("rereads", lambda item: item.lines_same)
     rows = [
         (
-            sessions.place(one, item.step),
+            f"step {item.step}",
             code(shortened(item.asked)),
             f"step {item.earlier_step}",
             f"{count(item.lines_same)} of {count(item.lines)}",
             _EARLIER[item.why],
         )
-        for one, item in sessions.each("rereads", lambda item: item.lines_same)
+        for _, item in pairs
     ]
     heads = ["result", "asked", "before", "lines the same", "the earlier one"]
-    name, note = "Results that were read twice", UNSEEN["rereads"]
-    yield table(name, heads, rows, most=_MOST, noun="result", note=note)
+    name, note, under = "Results that were read twice", UNSEEN["rereads"], sessions.headings(pairs)
+    yield table(name, heads, rows, most=_MOST, noun="result", note=note, under=under)

@@ -3,7 +3,7 @@ line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -135,9 +135,9 @@ class Sessions:
         """A size in words, with or without the unit of tokens."""
         return _words(size, self.priced, unit=unit)
 
-    def place(self, one: SessionAudit, step: int) -> str:
-        """A step in words, with its session where there are several."""
-        return f"step {step}" if len(self.all) == 1 else f"{self.names[one.id]}, step {step}"
+    def headings(self, pairs: Sequence[tuple[SessionAudit, Any]]) -> list[str]:
+        """The name of each item's session; none if there is only one."""
+        return [self.names[one.id] for one, _ in pairs] if len(self.all) > 1 else []
 
     def each(
         self, field: str, key: Callable[[Any], float] | None = None
