@@ -226,13 +226,9 @@ class _Comparison:
                 )
 
     def _differing(self, number: int, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs that a record, or one around it, does not have. A dash may stand for no value,
-        and a key without a value for the heading of a list."""
-        values = (
-            (key, text, self._table.values(number, key))
-            for key, text in pairs
-            if text or not self._table.has_container(key)
-        )
+        """The pairs that a record, or one around it, does not have. Nothing, or a dash, may
+        stand for no value."""
+        values = ((key, text, self._table.values(number, key)) for key, text in pairs)
         return [
             (key, text)
             for key, text, known in values
