@@ -162,10 +162,9 @@ def _moved(reading: Reading) -> Iterator[Block]:
             (Span(moved, _tone(move.better), strong=True),),
             Cell(count(move.improved_runs), tone="good" if move.improved_runs else ""),
             Cell(count(move.regressed_runs), tone="bad" if move.regressed_runs else ""),
-            count(max(0, shared - move.improved_runs - move.regressed_runs)),
         )
         rows.append(row)
-    heads = ["number", "strategy", "baseline", "now", "change", "runs better", "worse", "unchanged"]
+    heads = ["number", "strategy", "baseline", "now", "change", "runs better", "worse"]
     note = bases(reading.advice)
     yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=note)
 
