@@ -22,23 +22,26 @@ _PROLOG = re.compile(
 _ODD_NAMESPACE = re.compile(r"\sxmlns(?::[\w.-]+)?\s*=\s*[\"'][^\"'<>\s]*\s")
 _COMMENT = re.compile(r"<!--((?:[^-]|-[^-])*+)-->")
 _TAGS = re.compile(r"([^<>]*)(<[A-Za-z_?!].*>)([^>]*)", re.DOTALL)
+_PAGE = re.compile(r"</(?:body|div|html|span|svg|td)>")
 _MOST_CHARS, _MOST_DEPTH, _FEWEST_VALUES = 200_000, 60, 4
 
 
 def parse_xml(text: str) -> Any:
     """The value of a text that is XML as a whole. Scalars are texts; what comes again is a list.
 
-    Raises NothingParsed for any other text, for words beside elements, for the cells of an HTML
-    table, and for fewer than four values.
+    Raises NothingParsed for any other text, for pages and figures, for words beside elements, and
+    for fewer than four values.
 
     >>> parse_xml('<?xml version="1.0"?><doors of="3"><door id="D1"><size unit="mm">9</size></door></doors>')
     {'doors': {'of': '3', 'door': {'id': 'D1', 'size': '9', 'size.unit': 'mm'}}}
     """
+    if _PAGE.search(text):
+        raise NothingParsed
     root, is_whole = _root_of(text.strip())
     values = sum(len(tag.attrib) + (len(tag) == 0) for tag in root.iter())
     reader = _Reader(root, set(), is_result=True)
     value = reader.value(root)
-    if "</td>" in text or values < _FEWEST_VALUES or reader.notices or not is_whole:
+    if values < _FEWEST_VALUES or reader.notices or not is_whole:
         raise NothingParsed
     return value
 
