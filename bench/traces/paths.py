@@ -91,11 +91,12 @@ def require_inside(
     Where there is no repository every path is fine; with `future` it will be in `base`."""
     here = base.resolve()
     root = next((above for above in (here, *here.parents) if (above / ".git").exists()), None)
+    where = "repository" if root else "folder"
     root = root or (here if future else None)
     for text in texts if root else ():
         for file in given_files(text, base).files:
             if root and not file.path.resolve().is_relative_to(root):
-                raise TraceError(f"{file.name}: lies outside the repository {root} — {hint}")
+                raise TraceError(f"{file.name}: lies outside the {where} {root} — {hint}")
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
