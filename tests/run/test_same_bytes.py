@@ -137,10 +137,10 @@ def running_here(command, processes):
         command, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
     ) as running:
         until = time.monotonic() + 60
-        while len(processes_in(Path.cwd())) < processes and time.monotonic() < until:
+        while (found := len(processes_in(Path.cwd()))) < processes and time.monotonic() < until:
             time.sleep(0.05)
         try:
-            assert len(processes_in(Path.cwd())) >= processes
+            assert found >= processes
             yield running
         finally:
             with contextlib.suppress(ProcessLookupError):
