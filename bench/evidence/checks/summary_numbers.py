@@ -15,12 +15,12 @@ from ...text.worked_out import worked_out
 from ..generated_text import GeneratedText
 from ..row_counts import NEAR, counts_of, line_counts
 
+if TYPE_CHECKING:
+    from ..of_replay import ReplayEvidence
+
 _NUMBER = re.compile(
     r"(?<![\w.@])(?:(?<!\d,)\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?"
 )
-
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
 _FEWEST_DIGITS = 2
 _MOST_TERMS = 500
 
