@@ -1,13 +1,15 @@
 """Copied spans: runs of words in a turn that are also in a paragraph of an earlier message of its
-thread, long enough to be no accident."""
+thread, long enough to be no accident. In data each value is a paragraph."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
-from ..model import ModelTurn, Trace
+from ..model import ModelTurn, ToolResult, Trace, nested
 from ..text.common_words import COMMON_WORDS
 from ..text.search import Strings
 from ..text.texts import Texts
@@ -18,6 +20,9 @@ _SPAN_WORDS = 3
 
 _SPAN_CONTENT = 2
 """The fewest of its words that are not common."""
+
+_PAIR_WORDS = 2
+"""The words of a pair, which is a span if it is a whole value."""
 
 _FAR = 1000
 """The most words of a span among which these must be."""
@@ -30,6 +35,7 @@ After that, runs are only compared at their first place, to limit the time for m
 messages.
 """
 
+_BLANK = re.compile(r"\s")
 _SENTENCES = re.compile(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n")
 
 
@@ -38,7 +44,8 @@ def copied_spans(
 ) -> dict[int, tuple[str, ...]]:
     """The copied spans of the prose of each turn, by its step, in small letters with single blanks.
 
-    `parts` are the prose and the code of each turn. A span ends with its sentence.
+    `parts` are the prose and the code of each turn. A span ends with its sentence. Two words are one
+    if they are a whole value of a result's data.
     """
     wanted: dict[int, list[list[str]]] = {}
     for turn, (prose, _) in parts.items():
@@ -49,23 +56,35 @@ def copied_spans(
     )
     search = _Search()
     spans: dict[int, tuple[str, ...]] = {}
-    places: dict[str, _Places] = {}  # by thread
+    threads: dict[str, _Thread] = defaultdict(_Thread)
     for step in trace.steps:
-        places_in_thread = places.setdefault(step.thread, {})
+        thread = threads[step.thread]
         if isinstance(step, ModelTurn):
-            copied = (
-                search.copied(words, places_in_thread) for words in wanted.get(step.index, ())
-            )
+            copied = (search.copied(words, thread) for words in wanted.get(step.index, ()))
             spans[step.index] = tuple(dict.fromkeys(chain.from_iterable(copied)))
-        for text in step_texts(step):
-            flat = texts.flat(text)
+        if isinstance(step, ToolResult) and isinstance(step.data, dict | list):
+            paragraphs = [*map(texts.flat, _values_of_words(step.data))]
+            thread.pairs.update(value for value in paragraphs if len(value.split()) == _PAIR_WORDS)
+        else:
+            paragraphs = [*map(texts.flat, step_texts(step))]
+        for flat in paragraphs:
             for start, place in starts.places(flat):
-                places_in_thread.setdefault(start, (flat, place))
+                thread.places.setdefault(start, (flat, place))
     return spans
 
 
-_Places = dict[str, tuple[str, int]]
-"""For the first words of a run the flat text that has them first, and their place in it."""
+def _values_of_words(data: Any) -> dict[str, None]:
+    """The distinct values of some data that are several words."""
+    return {node: None for node in nested(data) if isinstance(node, str) and _BLANK.search(node)}
+
+
+class _Thread:
+    """The earlier messages of a thread: for the first words of a run the flat text that has them
+    first, with their place in it; and the values of two words, as flat texts."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, tuple[str, int]] = {}
+        self.pairs: set[str] = set()
 
 
 class _Search:
@@ -74,14 +93,17 @@ class _Search:
     def __init__(self) -> None:
         self._spare = _SPARE
 
-    def copied(self, words: list[str], places: _Places) -> Iterator[str]:
+    def copied(self, words: list[str], thread: _Thread) -> Iterator[str]:
         """Yield the longest runs of words that an earlier message has too, in order."""
-        enough, starts = ends_of_enough(words), _starts(words)
+        enough = ends_of_enough(words)
         at = 0
-        while at < len(starts):
-            flat, place = places.get(starts[at], ("", 0))
+        while at + 1 < len(words):
+            flat, place = thread.places.get(_run(words, at, at + _SPAN_WORDS), ("", 0))
             end = enough[at]
             if not flat or not end or not self._has(flat, _run(words, at, end), place):
+                pair = words[at : at + _PAIR_WORDS]
+                if _run(pair, 0, _PAIR_WORDS) in thread.pairs and COMMON_WORDS.isdisjoint(pair):
+                    yield " ".join(pair)
                 at += 1  # another message may have a run that begins within this one
                 continue
             end = self._longest(words, at, end, flat, place)

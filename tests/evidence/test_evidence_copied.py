@@ -12,10 +12,11 @@ from bench.model import ModelTurn
 from bench.text.texts import Texts
 
 
-def spans(said: str, *turns: str) -> list[tuple[str, ...]]:
+def spans(said: str | dict[str, object], *turns: str) -> list[tuple[str, ...]]:
     """The copied spans of each turn."""
     recording = trace(
-        result(said, index=0), *(ModelTurn(index=number, content=text) for number, text in enumerate(turns, 1))
+        result(str(said), index=0, data=said if isinstance(said, dict) else None),
+        *(ModelTurn(index=number, content=text) for number, text in enumerate(turns, 1)),
     )
     return [*copied_spans(recording, Texts(), parts_by_turn(recording)).values()]
 
@@ -54,6 +55,12 @@ def test_a_run_ends_with_its_sentence() -> None:
         ("copper beam frame", "steel glass wood")
     ]
     assert spans("copper beam frame steel glass wood", "copper beam. Frame steel") == [()]
+
+
+def test_in_data_each_value_is_a_paragraph_and_a_value_of_two_words_is_a_span() -> None:
+    said = {"name": "NK cell", "economy": 88, "title": "copper beam frame", "note": "T cell count", "of": "the end"}
+    turns = "nk cell", "88 title copper beam frame note", "t cell", "the end", "economy 88 title"
+    assert spans(said, *turns) == [("nk cell",), ("copper beam frame",), (), (), ()]
 
 
 def test_a_copied_run_is_sought_first_in_the_earliest_message_with_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
