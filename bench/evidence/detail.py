@@ -10,6 +10,7 @@ from ..model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
 from ..model.messages import shared_length
 from ..text.omissions import says_omission
 from .of_replay import ReplayEvidence
+from .unmet import unmet_needs
 
 _MOST_MISSED, _MOST_CHANGED, _CHARS = 500, 4, 300
 
@@ -34,7 +35,7 @@ def detail_of(evidence: ReplayEvidence, today: ReplayEvidence) -> ReplayDetail:
             distance=item.need.distance,
             handle=item.handle,
         )
-        for item in evidence.unmet
+        for item in unmet_needs(evidence)
     )
     step = _worst_step(evidence, missed)
     before, after = (_prompt_of(replay, step) for replay in (today, evidence))

@@ -5,22 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
 
-from ..model import ModelTurn, ToolResult, UserTurn
+from ..model import ModelTurn, ToolResult, UserTurn, memo
 from ..text.instructions import keeps_words
-
-if TYPE_CHECKING:
-    from .of_replay import ReplayEvidence
+from .of_replay import ReplayEvidence
 
 
-def selectively_dropped(evidence: ReplayEvidence) -> Iterator[int]:
-    """Yield the steps that a strategy left out because of their contents, some of them twice.
+@memo
+def selectively_dropped(evidence: ReplayEvidence) -> list[int]:
+    """The steps that a strategy left out because of their contents, in order.
 
     Windows, masks and summaries leave out messages by age. A strategy that drops only the newest
     message, user turns between others that it keeps, some of the model's turns without calls, or
     only failed results, chooses by contents. Steps whose words the strategy's texts repeat in the
-    last prompt are not yielded.
+    last prompt are not listed.
     """
     messages = evidence.messages.messages
     lasts = [*evidence.last_calls.values()]
@@ -30,10 +28,8 @@ def selectively_dropped(evidence: ReplayEvidence) -> Iterator[int]:
         if any(evidence.is_in_prompt(number, last) for last in lasts)
     }
     steps = chain(_dropped_at_once(evidence), *(_dropped_by_last(evidence, at) for at in lasts))
-    for step in steps:
-        words = messages[evidence.index.full[step]].text
-        if not any(keeps_words(text, words) for text in texts):
-            yield step
+    words = {step: messages[evidence.index.full[step]].text for step in sorted({*steps})}
+    return [step for step in words if not any(keeps_words(text, words[step]) for text in texts)]
 
 
 def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:

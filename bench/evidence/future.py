@@ -14,7 +14,7 @@ from ..text.field_list import Field
 from ..text.field_table import FieldTable
 from ..text.texts import FactSearch, longer_facts
 from .contents import TraceContents
-from .missing import instructions_of
+from .instructions import instructions_of
 
 
 class FutureNeed(NamedTuple):

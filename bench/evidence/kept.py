@@ -4,12 +4,10 @@ the last prompt."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from ..model import ToolResult, as_text
-
-if TYPE_CHECKING:
-    from .of_replay import ReplayEvidence
+from ..model import ToolResult, as_text, memo
+from .of_replay import ReplayEvidence
 
 Place = Literal["shown", "stored", "end"]
 """The places to look for a result: the first prompt after it, the store, the last prompt of its
@@ -33,8 +31,20 @@ class KeptShare(NamedTuple):
         return self.kept / self.total if self.total else 1.0
 
 
-def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
-    """Yield the kept facts of each result with a text at a place."""
+@memo
+def facts_kept(evidence: ReplayEvidence, place: Place) -> list[KeptShare]:
+    """The kept facts of each result with a text at a place."""
+    return [*_facts_kept(evidence, place)]
+
+
+@memo
+def fields_kept(evidence: ReplayEvidence, place: Place) -> list[KeptShare]:
+    """The kept fields of each structured result at a place. A result without a field has kept all
+    where its text is unaltered, and is left out where it is not."""
+    return [*_fields_kept(evidence, place)]
+
+
+def _facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     contents = evidence.contents
     for result, call, text in _altered(evidence, place):
         if text == result.text:
@@ -49,9 +59,7 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             yield KeptShare(result, len(kept), len(of_result), call)
 
 
-def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
-    """Yield the kept fields of each structured result at a place. A result without a field has kept
-    all where its text is unaltered, and is left out where it is not."""
+def _fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     messages = evidence.messages
     for result, call, text in _altered(evidence, place):
         if not isinstance(result.data, dict | list):

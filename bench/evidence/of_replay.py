@@ -1,4 +1,4 @@
-"""The evidence of one replay: its prices, needs, prompts, stored results, texts and checks."""
+"""The evidence of one replay: its prices, needs, prompts, stored results and texts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,10 @@ from functools import cached_property
 from ..model import Message, Step, ToolResult, grouped, memo
 from ..model.index import Need
 from ..model.replay import Replay, StepOutcome
-from ..model.scores import Check, Rule
-from .checks import checks_of
-from .checks.findings import template_lines
-from .dropped import selectively_dropped
 from .generated_text import GeneratedText, RewrittenResult
-from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
-from .missing import missing_instructions
+from .handles import Handles
 from .prompt_rules import Refused
 from .session import TraceSession
-from .unmet import Fetch, Handles, Unmet, fetches_of, unmet_needs
 from .walk import Walked, members, walk, with_one_of
 
 
@@ -33,8 +27,6 @@ class ReplayEvidence:
     >>> evidence = example()
     >>> [message.text for message in evidence.prompt(1)][-1]
     '{"rows": 471'
-    >>> [(item.step, evidence.index.facts[item.need.fact]) for item in evidence.missed]
-    [(3, 'a/b.csv')]
     """
 
     def __init__(self, session: TraceSession, replay: Replay) -> None:
@@ -53,39 +45,9 @@ class ReplayEvidence:
         return [need for call in self.walked.calls for need in self.index.needs.get(call.step, ())]
 
     @cached_property
-    def unmet(self) -> list[Unmet]:
-        """The needs that its prompts do not meet; a handle may lead to their facts."""
-        return [*unmet_needs(self)]
-
-    @cached_property
-    def missed(self) -> list[Unmet]:
-        """The unmet needs to whose facts no handle leads."""
-        return [item for item in self.unmet if not item.handle]
-
-    @cached_property
     def handles(self) -> Handles:
         """The handles in its prompts, and the texts behind them."""
         return Handles(self.replay, self.messages)
-
-    @cached_property
-    def missing_instructions(self) -> list[tuple[int, ...]]:
-        """For each call the places of the instructions that its prompt lacks."""
-        return missing_instructions(self)
-
-    @cached_property
-    def newly_missing(self) -> list[tuple[int, ...]]:
-        """For each call those of these instructions that the recorded prompt did not lack."""
-        excused = self.session.excused
-        missing = zip(self.walked.calls, self.missing_instructions, strict=True)
-        return [
-            tuple(place for place in places if (call.step, place) not in excused)
-            for call, places in missing
-        ]
-
-    @cached_property
-    def fetches(self) -> list[Fetch]:
-        """The calls that would fetch unmet facts for turns."""
-        return fetches_of(self)
 
     @cached_property
     def refused(self) -> list[Refused]:
@@ -231,30 +193,3 @@ class ReplayEvidence:
         """The facts of a result that the prompt of a call does not have, in order."""
         present, facts = self.facts_in_prompt(result, call), self.contents.facts
         return [fact for fact in facts[result.index] if fact not in present]
-
-    @cached_property
-    def selectively_dropped(self) -> tuple[int, ...]:
-        """The steps that a strategy left out because of their contents."""
-        return tuple(sorted({*selectively_dropped(self)}))
-
-    @cached_property
-    def facts_kept(self) -> dict[Place, list[KeptShare]]:
-        """The kept facts of each result, by place."""
-        return {place: list(facts_kept(self, place)) for place in PLACES}
-
-    @cached_property
-    def fields_kept(self) -> dict[Place, list[KeptShare]]:
-        """The kept fields of each structured result, by place."""
-        return {place: list(fields_kept(self, place)) for place in PLACES}
-
-    # ------------------------------------------------------------ rules
-
-    @cached_property
-    def wording(self) -> frozenset[str]:
-        """The template lines of the strategy's texts; none for a strategy that reads the future."""
-        return template_lines(() if self.replay.reads_future else self.generated_texts)
-
-    @cached_property
-    def checks(self) -> dict[Rule, Check]:
-        """The check of each rule that reads prompts or texts."""
-        return checks_of(self)

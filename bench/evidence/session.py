@@ -12,9 +12,9 @@ from ..text.omissions import says_omission
 from .calls import Repeat, repeats_of
 from .contents import TraceContents
 from .generated_text import GeneratedText, RewrittenResult
+from .instructions import InstructionReader, instructions_of
 from .mentions import Mentions
 from .messages import TraceMessages
-from .missing import InstructionReader, instructions_of
 from .prices import Pricing
 from .prompt_rules import PromptRules
 from .records import RecordValues

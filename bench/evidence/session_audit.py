@@ -21,6 +21,7 @@ from ..tokens.prices import UnitPrices
 from .cache_breaks import cache_report
 from .calls import answered_calls, call_line
 from .carried import OUTSIDE, Carried, carried_by, within_reported
+from .checks.instructed import missing_instructions
 from .of_replay import ReplayEvidence
 from .prices import PricedCall
 from .rereads import rereads_of
@@ -238,7 +239,7 @@ def _shortenings(
     recorded: ReplayEvidence, turns: tuple[TurnCharges, ...], rereads: tuple[Reread, ...]
 ) -> Iterator[Shortening]:
     """Yield each shortening of a history by the recorded harness, in order."""
-    given, missing = recorded.session.instructions.given, recorded.missing_instructions
+    given, missing = recorded.session.instructions.given, missing_instructions(recorded)
     again = [(reread.earlier_step, reread.step) for reread in rereads if reread.why == "dropped"]
     for step in recorded.trace.steps:
         if not isinstance(step, ContextReset | ContextEdit):

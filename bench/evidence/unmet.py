@@ -3,58 +3,16 @@ handle in the prompt, or by repeating an earlier call."""
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterable, Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..model import grouped, memo
 from ..model.index import Need
-from ..model.replay import Replay
 from .generated_text import RewrittenResult
-from .messages import TraceMessages
+from .of_replay import ReplayEvidence
 from .result_diff import diff_of
 from .walk import with_one_of
-
-if TYPE_CHECKING:
-    from .of_replay import ReplayEvidence
-
-
-class Handles:
-    """The handles of one replay: names in prompts for texts that the strategy keeps elsewhere."""
-
-    def __init__(self, replay: Replay, messages: TraceMessages) -> None:
-        self._messages = messages
-        self._texts = grouped((item.handle, (item.step, item.text)) for item in replay.handles)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The handles, longer ones first; `[]` without any."""
-        return sorted(self._texts, key=lambda name: (-len(name), name))
-
-    @memo
-    def handles_in(self, number: int) -> list[str]:
-        """The handles that a message has as whole words."""
-        text = self._messages.messages[number].text
-        return [
-            name
-            for name in self._texts
-            if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
-        ]
-
-    def text_at(self, handle: str, step: int) -> str | None:
-        """The text behind a handle at a step; None before it was stored."""
-        texts = [text for at, text in self._texts[handle] if at <= step]
-        return texts[-1] if texts else None
-
-    def giving(self, fact: str, step: int, numbers: Iterable[int]) -> str:
-        """A handle in one of some messages whose text has a needed fact; `""` without one."""
-        for handle in (handle for number in numbers for handle in self.handles_in(number)):
-            text = self.text_at(handle, step)
-            if text is not None and fact in self._messages.contents.turn_search.in_text(text):
-                return handle
-        return ""
 
 
 class Unmet(NamedTuple):
@@ -66,9 +24,22 @@ class Unmet(NamedTuple):
     handle: str = ""
 
 
-def unmet_needs(evidence: ReplayEvidence) -> Iterator[Unmet]:
-    """Yield the needs that prompts do not meet, in the order of the calls. A need is met by a
-    recorded message with its fact, or by one of the strategy that keeps it."""
+@memo
+def unmet_needs(evidence: ReplayEvidence) -> list[Unmet]:
+    """The needs that prompts do not meet, in the order of the calls; a handle may lead to their
+    facts."""
+    return [*_unmet(evidence)]
+
+
+@memo
+def missed_needs(evidence: ReplayEvidence) -> list[Unmet]:
+    """The unmet needs to whose facts no handle leads."""
+    return [item for item in unmet_needs(evidence) if not item.handle]
+
+
+def _unmet(evidence: ReplayEvidence) -> Iterator[Unmet]:
+    """Yield the needs that prompts do not meet. A need is met by a recorded message with its fact,
+    or by one of the strategy that keeps it."""
     index, during, messages = evidence.index, evidence.walked.during, evidence.messages
     saying = grouped(
         (fact, number) for number in evidence.generated for fact in messages.needed_in(number)
@@ -118,7 +89,8 @@ class Fetch(NamedTuple):
     uncached_usd: float | None
 
 
-def fetches_of(evidence: ReplayEvidence) -> list[Fetch]:
+@memo
+def fetches(evidence: ReplayEvidence) -> list[Fetch]:
     """The fetches of a replay, in order of their turns; at most two per turn. `[]` if all needs are
     met.
 
@@ -129,8 +101,8 @@ def fetches_of(evidence: ReplayEvidence) -> list[Fetch]:
     turns = (turn for turn in evidence.trace.model_turns if turn.tool_calls)
     asking = [index.answer_tokens.get(turn.index, 0) for turn in turns]
     answer = round(statistics.median(asking)) if asking else 0
-    fetches = []
-    by_turn = grouped(((item.step, bool(item.handle)), item) for item in evidence.unmet)
+    found = []
+    by_turn = grouped(((item.step, bool(item.handle)), item) for item in unmet_needs(evidence))
     for (step, by_handle), unmet in by_turn.items():
         number = evidence.call_of[step]
         thread, call = walked.calls[number].thread, walked.priced[number]
@@ -139,8 +111,8 @@ def fetches_of(evidence: ReplayEvidence) -> list[Fetch]:
         )
         new = answer + sum(sizes)
         usd, uncached = evidence.session.pricing.again(call, new, answer)
-        fetches.append(Fetch(step, by_handle, call.prompt_tokens + new, usd, uncached))
-    return fetches
+        found.append(Fetch(step, by_handle, call.prompt_tokens + new, usd, uncached))
+    return found
 
 
 def _behind_handles(evidence: ReplayEvidence, unmet: Iterable[Unmet]) -> Iterable[int]:

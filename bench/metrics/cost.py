@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..evidence.of_replay import ReplayEvidence
 from ..evidence.prices import PricedCall
-from ..evidence.unmet import Fetch
+from ..evidence.unmet import Fetch, fetches
 from ..model.scores import Number
 from . import NOTHING, amount, example as example, metric, total
 
@@ -26,7 +26,7 @@ def prompt_tokens(evidence: ReplayEvidence) -> Number:
     31.0
     """
     sizes = [call.prompt_tokens for call in evidence.walked.priced]
-    fetched = [item.prompt_tokens for item in evidence.fetches if item.by_handle]
+    fetched = [item.prompt_tokens for item in fetches(evidence) if item.by_handle]
     return amount(sum(sizes) + sum(fetched), of=sizes)
 
 
@@ -84,7 +84,7 @@ def usd(evidence: ReplayEvidence, place: str) -> Number:
     if evidence.walked.overflows:
         return Number(None, reason=TOO_LARGE)
     calls: list[PricedCall | Fetch] = [*evidence.walked.priced]
-    calls += [item for item in evidence.fetches if item.by_handle]
+    calls += [item for item in fetches(evidence) if item.by_handle]
     own = [
         evidence.session.pricing.own_usd(
             call.step, call.model, call.consumed_tokens, call.produced_tokens
@@ -110,7 +110,7 @@ def refetch_usd(evidence: ReplayEvidence) -> Number:
     """
     if not evidence.walked.priced:
         return NOTHING
-    return total([item.usd for item in evidence.fetches if not item.by_handle], UNPRICED)
+    return total([item.usd for item in fetches(evidence) if not item.by_handle], UNPRICED)
 
 
 @metric("cost.strategy_call_tokens", unit="tokens")

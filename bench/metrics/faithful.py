@@ -3,6 +3,7 @@ all."""
 
 from __future__ import annotations
 
+from ..evidence.checks import checks_of
 from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number, Rule
 from ..text.wording import counted
@@ -60,7 +61,7 @@ def _hits(evidence: ReplayEvidence, rule: Rule) -> Number:
     """The findings of a rule; its reason names the texts that could not be checked."""
     if not evidence.walked.calls:
         return NOTHING
-    check = evidence.checks[rule]
+    check = checks_of(evidence)[rule]
     unchecked = check.unchecked if rule != "hidden" else 0  # these leave something out silently
     reason = f"at least: {counted(unchecked, 'text')} could not be checked" if unchecked else ""
     return Number(float(check.hits), reason=reason)

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from ..evidence.kept import PLACES, Place
+from ..evidence.kept import PLACES, Place, facts_kept, fields_kept
 from ..evidence.of_replay import ReplayEvidence
+from ..evidence.unmet import missed_needs, unmet_needs
 from ..model import Message
 from ..model.scores import Number
 from ..text.places import starts_of
@@ -29,7 +30,7 @@ def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     >>> fact_recall(example(), "shown").value, fact_recall(example(), "stored").value
     (0.5, 0.5)
     """
-    return mean([item.share for item in evidence.facts_kept[place]])
+    return mean([item.share for item in facts_kept(evidence, place)])
 
 
 @share_metric("loss.leaf_recall.{}", places=PLACES)
@@ -46,7 +47,7 @@ def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
     >>> leaf_recall(example(), "shown").value
     0.5
     """
-    return mean([item.share for item in evidence.fields_kept[place]])
+    return mean([item.share for item in fields_kept(evidence, place)])
 
 
 @share_metric("loss.retrievable")
@@ -61,7 +62,7 @@ def retrievable(evidence: ReplayEvidence) -> Number:
     >>> retrievable(example()).value
     0.0
     """
-    return share(len(evidence.unmet) - len(evidence.missed), len(evidence.needs))
+    return share(len(unmet_needs(evidence)) - len(missed_needs(evidence)), len(evidence.needs))
 
 
 @metric("loss.silent_truncation", unit="results")
@@ -78,7 +79,7 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     >>> silent_truncation(example()).value
     1.0
     """
-    kept = [of[place] for place in _PROMPTS for of in (evidence.facts_kept, evidence.fields_kept)]
+    kept = [kept(evidence, place) for place in _PROMPTS for kept in (facts_kept, fields_kept)]
     cut = {(it.result.index, it.call or 0) for it in chain(*kept) if it.kept < it.total}
     silent = {step for step, call in cut if not _is_noticed(evidence, step, call)}
     return amount(len(silent), of=evidence.prompted_results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..evidence.calls import Repeat
 from ..evidence.needs import FAR_TURNS
 from ..evidence.of_replay import ReplayEvidence
+from ..evidence.unmet import fetches, missed_needs
 from ..model.scores import Number
 from . import amount, example as example, metric, share, share_metric
 
@@ -28,7 +29,7 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
     """
     least = FAR_TURNS if place == ".far" else 0
     needs = len([need for need in evidence.needs if need.distance >= least])
-    missed = len([item for item in evidence.missed if item.need.distance >= least])
+    missed = len([item for item in missed_needs(evidence) if item.need.distance >= least])
     return share(needs - missed, needs)
 
 
@@ -64,7 +65,7 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
 
 def _turns(evidence: ReplayEvidence) -> int:
     """The number of turns that miss a fact."""
-    return len({item.step for item in evidence.missed})
+    return len({item.step for item in missed_needs(evidence)})
 
 
 @metric("needed.handle_turns", unit="turns")
@@ -79,7 +80,7 @@ def handle_turns(evidence: ReplayEvidence) -> Number:
     >>> handle_turns(example()).value
     0.0
     """
-    turns = sum(item.by_handle for item in evidence.fetches)
+    turns = sum(item.by_handle for item in fetches(evidence))
     return amount(turns, of=evidence.walked.calls)
 
 

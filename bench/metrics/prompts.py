@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..evidence.checks.instructed import newly_missing
 from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number
 from . import amount, example as example, metric
@@ -46,5 +47,5 @@ def missing(evidence: ReplayEvidence, place: str) -> Number:
     """
     given, kind = evidence.session.instructions.given, place.removesuffix("s")
     of_kind = {place for place, instruction in enumerate(given) if instruction.kind == kind}
-    count = sum(not of_kind.isdisjoint(places) for places in evidence.newly_missing)
+    count = sum(not of_kind.isdisjoint(places) for places in newly_missing(evidence))
     return amount(count, of=evidence.walked.calls)

@@ -13,6 +13,9 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from ..evidence.checks import checks_of
+from ..evidence.checks.findings import wording_of
+from ..evidence.checks.instructed import missing_instructions
 from ..evidence.contents import TraceContents
 from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
@@ -112,7 +115,7 @@ class RunSession:
         """The instructions missing in the recorded prompts, by step and place."""
 
         def make() -> list[tuple[int, int]]:
-            calls, missing = self.recorded.walked.calls, self.recorded.missing_instructions
+            calls, missing = self.recorded.walked.calls, missing_instructions(self.recorded)
             pairs = zip(calls, missing, strict=True)
             return [(call.step, place) for call, places in pairs for place in places]
 
@@ -211,13 +214,14 @@ def score_of(evidence: ReplayEvidence, recorded_prompts: str) -> Score:
     why = "two replays gave different answers"
     findings = () if unstable is None else (Finding(unstable, why),)
     ran = Check(hits=len(findings), of=1, findings=findings)
-    texts = evidence.generated_texts if evidence.wording else []
+    wording = wording_of(evidence)
+    texts = evidence.generated_texts if wording else []
     added = {line.strip() for own in texts for line in added_lines(own)}
-    constant = sorted(evidence.wording & added, key=lambda line: (-len(line), line))
+    constant = sorted(wording & added, key=lambda line: (-len(line), line))
     return Score(
         strategy="",
         numbers=numbers_of(evidence),
-        checks={"ran": ran, **evidence.checks},
+        checks={"ran": ran, **checks_of(evidence)},
         unstable_at=unstable,
         acted=_acted(evidence, recorded_prompts),
         constant_texts=tuple(line[:_CONSTANT_CHARS] for line in constant[:_CONSTANT_TEXTS]),

@@ -8,6 +8,8 @@ import pytest
 from handmade import compose, result, trace
 from measured import evidence_of
 
+from bench.evidence.checks import checks_of
+from bench.evidence.unmet import missed_needs
 from bench.model import ModelTurn, UserTurn
 from bench.text.lossless import write_tables
 
@@ -23,7 +25,7 @@ RECORDING = trace(
 def changes(text: str) -> list[str]:
     """The findings of the rule in a text that replaces the list of walls."""
     strategy = compose("mine", {"summarizer": lambda result: text}, "tests")
-    return [item.text for item in evidence_of(RECORDING, strategy).checks["changed"].findings]
+    return [item.text for item in checks_of(evidence_of(RECORDING, strategy))["changed"].findings]
 
 
 @pytest.mark.parametrize("stop", [31, 32, 33])
@@ -51,7 +53,7 @@ def test_a_line_that_is_cut_beside_a_notice_is_not_another_line(end: int) -> Non
     shown = f"{LOG[:end]}\n[{len(LOG) - 2 * end} characters left out]\n{LOG[-end:]}"
     for text, is_changed in ((shown, False), (shown.replace("03 step W103 took", "03 step W109 took"), True)):
         mine = compose("mine", {"summarizer": lambda given, text=text: text}, "tests")
-        assert bool(evidence_of(recording, mine).checks["changed"].findings) is is_changed
+        assert bool(checks_of(evidence_of(recording, mine))["changed"].findings) is is_changed
 
 
 def test_the_first_lines_of_a_table_may_stand_in_data() -> None:
@@ -60,7 +62,7 @@ def test_the_first_lines_of_a_table_may_stand_in_data() -> None:
     for first, unchecked in ((table.split("\n")[:4], 0), (table.split("\n")[6:], 1)):
         text = json.dumps({"message": f"10 lines; first {len(first)} shown.", "lines": first})
         mine = compose("mine", {"summarizer": lambda given, text=text: text}, "tests")
-        assert evidence_of(recording, mine).checks["invented"].unchecked == unchecked
+        assert checks_of(evidence_of(recording, mine))["invented"].unchecked == unchecked
 
 
 def test_objects_in_a_column_are_cells() -> None:
@@ -74,7 +76,9 @@ def test_objects_in_a_column_are_cells() -> None:
     )
     shown = {"mine": write_tables, "wrong": lambda data: write_tables(data).replace('"S"', '"L"')}
     checks = {
-        name: evidence_of(recording, compose(name, {"summarizer": lambda item, of=of: of(item.data)}, "tests")).checks
+        name: checks_of(
+            evidence_of(recording, compose(name, {"summarizer": lambda item, of=of: of(item.data)}, "tests"))
+        )
         for name, of in shown.items()
     }
     assert [item.text for item in checks["mine"]["changed"].findings] == []
@@ -85,8 +89,8 @@ def test_values_without_their_keys_are_missed() -> None:
     steps = (*RECORDING.steps[:3], ModelTurn(index=3, content="W107 is 11.25 m long."))
     shown = "\n".join(f"{row['length']};\nB=2 id={row['id']} storey={row['storey']}" for row in ROWS)
     found = evidence_of(trace(*steps), compose("mine", {"summarizer": lambda result: shown}, "tests"))
-    assert found.checks["invented"].unchecked == 1
-    assert {item.step for item in found.missed} == {3}
+    assert checks_of(found)["invented"].unchecked == 1
+    assert {item.step for item in missed_needs(found)} == {3}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +100,7 @@ def test_values_without_their_keys_are_missed() -> None:
 def test_a_value_of_another_kind_than_its_column_is_not_checked(value: str, is_change: bool) -> None:
     shown = "\n".join(f"id={row['id']} storey={value if not at else row['storey']}" for at, row in enumerate(ROWS))
     strategy = compose("mine", {"summarizer": lambda result: shown}, "tests")
-    check = evidence_of(RECORDING, strategy).checks["changed"]
+    check = checks_of(evidence_of(RECORDING, strategy))["changed"]
     assert (check.hits > 0, check.unchecked > 0) == (is_change, not is_change)
 
 
@@ -122,7 +126,7 @@ def test_a_result_in_xml_is_compared_in_every_layout(layout: str) -> None:
     renamed = [{"id": row["id"], "height": row["length"], "storey": row["storey"]} for row in ROWS]
     for rows in (ROWS, exchanged, altered, renamed):
         mine = compose("mine", {"summarizer": lambda given, rows=rows: OF_XML[layout](rows)}, "tests")
-        check = evidence_of(recording, mine).checks["changed"]
+        check = checks_of(evidence_of(recording, mine))["changed"]
         assert (bool(check.findings), check.unchecked) == (rows is not ROWS, 0)
 
 
@@ -134,5 +138,5 @@ def test_a_row_may_have_the_fields_of_a_record_inside(exchanged: bool, findings:
     kinds = [size["kind"] for size in (sizes[::-1] if exchanged else sizes)]
     lines = (f"W{n}|{sizes[n]['mm']}|{kind}|a{n}, b|{40 + n}" for n, kind in enumerate(kinds))
     shown = "\n".join(["id|size_mm|kind|tags|price", *lines])
-    check = evidence_of(recording, compose("mine", {"summarizer": lambda item: shown}, "tests")).checks["changed"]
+    check = checks_of(evidence_of(recording, compose("mine", {"summarizer": lambda item: shown}, "tests")))["changed"]
     assert ([item.text for item in check.findings], check.unchecked) == (findings, 0)

@@ -7,6 +7,7 @@ import pytest
 from handmade import compose, trace
 
 import bench
+from bench.evidence.checks import checks_of
 from bench.evidence.checks.findings import template_lines
 from bench.evidence.generated_text import GeneratedText
 from bench.evidence.session import TraceSession
@@ -75,7 +76,7 @@ def test_a_notice_may_not_state_far_fewer_lines_than_are_left_out(stated: str, u
     )
     text = "\n".join([*lines[:3], f"[{stated} left out]", *lines[-2:]])
     invented = measured.evidence_of(recording, compose("mine", {"summarizer": lambda result: text}, "tests"))
-    assert invented.checks["invented"].unchecked == unchecked
+    assert checks_of(invented)["invented"].unchecked == unchecked
 
 
 LIBRARIES = (
@@ -104,7 +105,7 @@ def test_a_notice_may_name_a_recorded_call_and_shorten_a_name(known: str, unknow
         ModelTurn(index=3, content="Ann."),
     )
     strategy = compose("mine", {"summarizer": lambda result: f"[the result of {known} {unknown} left out]"}, "tests")
-    invented = measured.evidence_of(recording, strategy).checks["invented"]
+    invented = checks_of(measured.evidence_of(recording, strategy))["invented"]
     assert invented.findings == ()  # a notice may have labels of its own
     assert bool(invented.unchecked) == bool(unknown)
     assert unknown in invented.unchecked_text
@@ -119,7 +120,7 @@ def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, changed: 
         ModelTurn(index=3, content="Very."),
     )
     strategy = compose("mine", {"summarizer": lambda result: f"id,size\nW1,{number}"}, "tests")
-    assert measured.evidence_of(recording, strategy).checks["changed"].hits == changed
+    assert checks_of(measured.evidence_of(recording, strategy))["changed"].hits == changed
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from handmade import compose, result, trace
 from measured import evidence_of
 
+from bench.evidence.checks import checks_of
 from bench.model import Message, ModelTurn, ToolCall, UserTurn
 
 FAILED = "find: paths must precede expression: `;'\nsee the manual"
@@ -24,7 +25,7 @@ RECORDING = trace(
 
 
 def hidden(**slots: object) -> int:
-    return evidence_of(RECORDING, compose("mine", slots, "tests")).checks["hidden"].hits
+    return checks_of(evidence_of(RECORDING, compose("mine", slots, "tests")))["hidden"].hits
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_longer_value_that_is_left_out_without_a_notice_is_not_checked(shown: 
     full = '[{"id": "W1", "note": "Never call the customer before the parcel arrives"}]'
     recording = trace(result(full, index=0), ModelTurn(index=1, content="Noted."))
     strategy = compose("mine", {"summarizer": lambda item: shown}, "tests")
-    assert evidence_of(recording, strategy).checks["hidden"].unchecked == unchecked
+    assert checks_of(evidence_of(recording, strategy))["hidden"].unchecked == unchecked
 
 
 @pytest.mark.parametrize(
@@ -82,4 +83,4 @@ def test_a_summary_is_checked_if_the_run_states_it(line: str, unchecked: int) ->
         return [messages[0], made, *messages[-2:]]
 
     evidence = evidence_of(RECORDING, compose("mine", {"compactor": compactor}, "tests"))
-    assert evidence.checks["invented"].unchecked == unchecked
+    assert checks_of(evidence)["invented"].unchecked == unchecked

@@ -14,11 +14,13 @@ from numbers_gold import GOLD, of_recordings
 from reference import replayed
 
 from bench import load
+from bench.evidence.checks import checks_of
+from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
 from bench.evidence.of_replay import ReplayEvidence
 from bench.evidence.prompt_rules import PromptRules
 from bench.evidence.session import TraceSession
-from bench.evidence.unmet import Handles
+from bench.evidence.unmet import unmet_needs
 from bench.metrics import metrics, numbers_of
 from bench.model import (
     AnyStep,
@@ -115,7 +117,7 @@ def test_a_metric_without_model_data_gives_a_reason() -> None:
     )
     small = TraceSession(cut, replace(index_trace(cut), window_tokens=10))
     evidence = ReplayEvidence(small, replay_of(small, "keep_all"))
-    found, (_, second, *_) = numbers_of(evidence), evidence.checks["valid"].findings
+    found, (_, second, *_) = numbers_of(evidence), checks_of(evidence)["valid"].findings
     assert f"characters of step 2 the harness showed 1, the strategy {len(TEXT) + 1}" in second.text
     assert found["cost.window_overflows"].value == 3.0
     assert found["cost.usd"].reason == "a prompt does not fit the model's window"
@@ -376,7 +378,7 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
         for at, call in enumerate(evidence.walked.calls):
             prompts[call.thread] = [*prompts.get(call.thread, [])[: call.keep], *call.tail]
             assert {it for it in evidence.walked.during if evidence.is_in_prompt(it, at)} == {*prompts[call.thread]}
-        missed = {(item.step, item.need.fact) for item in evidence.unmet}
+        missed = {(item.step, item.need.fact) for item in unmet_needs(evidence)}
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):
                 fact = index.facts[need.fact]
@@ -405,9 +407,9 @@ def test_the_clairvoyant_strategy_misses_nothing_and_costs_less(folder: str) -> 
         session = RunSession(trace, Measuring(()))
         found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant")}
         read = replace(found["clairvoyant"].replay, reads_future=False)
-        assert not ReplayEvidence(session.session, read).unmet, trace.id
+        assert not unmet_needs(ReplayEvidence(session.session, read)), trace.id
         tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
-        assert [len(item.unmet) for item in found.values()] == [0, 0], trace.id
+        assert [len(unmet_needs(item)) for item in found.values()] == [0, 0], trace.id
         assert tokens == sorted(tokens, reverse=True), trace.id
 
 

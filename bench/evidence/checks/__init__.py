@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ...model import memo
 from ...model.scores import Check, Rule
+from ..of_replay import ReplayEvidence
 from .changed import changed
 from .hidden import hidden
 from .instructed import instructed
@@ -16,12 +16,10 @@ from .invented import invented
 from .misattributed import misattributed
 from .valid import valid
 
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
-
 _RULES_OF_TEXTS: tuple[Rule, ...] = "misattributed", "invented", "hidden"
 
 
+@memo
 def checks_of(evidence: ReplayEvidence) -> dict[Rule, Check]:
     """The check of each rule that reads prompts or texts. The texts of a strategy that reads the
     future are not checked."""

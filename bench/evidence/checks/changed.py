@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...model import ToolCall, as_text, nested
 from ...model.scores import Check, Finding
 from ...text.excerpts import Excerpt
 from ...text.omissions import omission_in
+from ..dropped import selectively_dropped
 from ..generated_text import GeneratedText, RewrittenResult
+from ..of_replay import ReplayEvidence
 from ..repeated import repeated
 from ..result_diff import diff_of
 from .findings import check_of
 from .quoted import altered_quotes
-
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -41,7 +40,7 @@ def changed(evidence: ReplayEvidence) -> Check:
     altered = [own for own in evidence.rewritten if diff_of(own).changed]
     is_known_notation = len(altered) > len(unread)
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied]
-    for step in evidence.selectively_dropped:
+    for step in selectively_dropped(evidence):
         turn = evidence.messages.messages[evidence.index.full[step]]
         if turn.kind in ("user", "model") and not turn.tool_calls:
             findings.append(Finding(step, "", turn.text))

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ...model import memo
 from ...model.scores import Check, Finding
 from ...text.wording import beginning
 from ..generated_text import GeneratedText, RewrittenResult
+from ..of_replay import ReplayEvidence
 
 MOST_FINDINGS = 5
 """The most findings of one check to keep for a report."""
@@ -29,6 +31,12 @@ def template_lines(texts: Sequence[GeneratedText]) -> frozenset[str]:
         counts = Counter(line for lines in lines_by_text for line in lines)
         template.update(line for line, count in counts.items() if count >= fewest)
     return frozenset(template)
+
+
+@memo
+def wording_of(evidence: ReplayEvidence) -> frozenset[str]:
+    """The template lines of a strategy's texts; none for a strategy that reads the future."""
+    return template_lines(() if evidence.replay.reads_future else evidence.generated_texts)
 
 
 def check_of(

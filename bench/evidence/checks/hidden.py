@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from ...model import SystemTurn, ToolResult, as_text, lines_of, memo
 from ...model.scores import Check, Finding
@@ -17,15 +16,13 @@ from ...text.instructions import keeps_words, sentences_of
 from ...text.notices import WORD
 from ...text.omissions import omission_in, says_omission
 from ...text.wording import quoted
-from ..dropped import gaps_between_results
+from ..dropped import gaps_between_results, selectively_dropped
 from ..failures import FAILURE, SUCCESS, reports_failure
 from ..generated_text import GeneratedText, RewrittenResult
+from ..of_replay import ReplayEvidence
 from ..repeated import claims_repetition
 from ..result_diff import added_lines, diff_of
 from .findings import check_of
-
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
 
 _DIGIT, _ANY_WORD = re.compile(r"\d"), re.compile(r"\w+")
 _FIRST_WORDS = 3
@@ -57,7 +54,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied if own.failed]
-    for step in evidence.selectively_dropped:
+    for step in selectively_dropped(evidence):
         result = evidence.messages.contents.results.get(step)
         if result is not None and result.failed:
             findings.append(Finding(step, "", result.text))

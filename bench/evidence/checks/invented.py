@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...model import memo
 from ...model.scores import Check, Finding
@@ -15,15 +14,13 @@ from ...text.notices import WORD
 from ...text.omissions import omission_in
 from ...text.wording import quoted
 from ..generated_text import GeneratedText, RewrittenResult
+from ..of_replay import ReplayEvidence
 from ..result_diff import added_lines
-from .findings import check_of
+from .findings import check_of, wording_of
 from .statements import first_unproven, states_nothing
 from .summaries import Summary
 from .summary_numbers import SummaryNumbers
 from .support import IDENTIFIER, UNSPACED, as_declared, on_purpose, without
-
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _ZONE = re.compile(r"\b(?:UTC|GMT|timezone)\b|\b\d\dZ\b", re.IGNORECASE)
@@ -53,7 +50,7 @@ def invented(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
-    says, wording = evidence.replay.says, evidence.wording
+    says, wording = evidence.replay.says, wording_of(evidence)
     findings: list[Finding] = []
     checked = summaries = 0
     for own in evidence.generated_texts:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from ...model.scores import Check, Finding
 from ..generated_text import GeneratedText, RewrittenResult
+from ..of_replay import ReplayEvidence
 from .findings import check_of
-
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
 
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t|]*(?:[,;](?!\s)|[\t|])){3}")
 """Matches JSON, or a row of a table: three cells with only separators between."""

@@ -7,16 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
 from ..generated_text import GeneratedText
+from ..of_replay import ReplayEvidence
 from ..row_counts import NEAR, counts_of, line_counts
-
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
 
 _NUMBER = re.compile(
     r"(?<![\w.@])(?:(?<!\d,)\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...model.scores import Check, Finding
+from ..of_replay import ReplayEvidence
 from .findings import check_of
-
-if TYPE_CHECKING:
-    from ..of_replay import ReplayEvidence
 
 
 def valid(evidence: ReplayEvidence) -> Check:

@@ -1,4 +1,4 @@
-"""Instructions that every later prompt of a thread must have, and the prompts that lack them."""
+"""Instructions that every later prompt of a thread must have, and the messages that repeat them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ..model import Message, SystemTurn, Trace, UserTurn, memo
 from ..model.index import TraceIndex
 from ..text.instructions import COVERED, Repetition, TextLines, text_lines
-from .walk import members
-
-if TYPE_CHECKING:
-    from .of_replay import ReplayEvidence
 
 _FEWEST_FACTS = 2
 """A message with fewer facts of a request than this does not replace it."""
@@ -139,26 +135,3 @@ class InstructionReader:
     @memo
     def _lines(self, number: int) -> TextLines:
         return text_lines(self._messages[number].text)
-
-
-def missing_instructions(evidence: ReplayEvidence) -> list[tuple[int, ...]]:
-    """For each call the places of the earlier instructions that no message of its prompt has; `()`
-    if the prompt has all.
-
-    An unchanged recorded message has its own instructions; a text of the strategy has those that it
-    repeats.
-    """
-    reader = evidence.session.instructions
-    missing: list[list[int]] = [[] for _ in evidence.walked.calls]
-    for place, item in enumerate(reader.given):
-        calls = evidence.calls_between(item.thread, item.step, item.last)
-        calls &= ~evidence.calls_with([reader.full[item.step]])
-        if calls:
-            calls &= ~evidence.calls_with(reader.repeated_in(place))
-        for number in evidence.generated:
-            during = evidence.walked.during[number]
-            if calls & during and reader.is_in(number, place):
-                calls &= ~during
-        for call in members(calls):
-            missing[call].append(place)
-    return [*map(tuple, missing)]
