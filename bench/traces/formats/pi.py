@@ -12,8 +12,6 @@ from . import SessionLog
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip
 """Entries of which nothing is in a prompt."""
-_COMMAND = "ToolRun `{}`\n```\n{}\n```"
-"""The form in which a command that a person ran is sent to the model."""
 _ENTRY = {"type": str, "id": str, "parentId": str, "timestamp": object, "message": dict, "summary": str,
           "firstKeptEntryId": str, "content": object}  # fmt: skip
 _ROLES = {"toolResult": "tool", "bashExecution": "user", "custom": "user", "hookMessage": "user",
@@ -21,6 +19,7 @@ _ROLES = {"toolResult": "tool", "bashExecution": "user", "custom": "user", "hook
 _SENT = ("content", "model", "usage", "timestamp", "toolCallId", "toolName", "isError")
 _MESSAGE = {"role": str, "content": object, "model": str, "usage": dict, "stopReason": str, "timestamp": object,
             "toolCallId": str, "toolName": str, "isError": bool, "details": object, "command": str, "output": str,
+            "exitCode": int, "cancelled": bool, "truncated": bool, "fullOutputPath": str,
             "excludeFromContext": bool, "summary": str}  # fmt: skip
 
 
@@ -37,8 +36,9 @@ class Pi(SessionLog):
     of a cut result, which is a file of its own.
 
     Source: github.com/badlogic/pi-mono, `packages/coding-agent/docs/session.md` (version 3; 1 is
-    linear) and `packages/ai/src/types.ts`. Tested: pi-coding-agent sessions of versions 1 and 3,
-    written by hand after its documentation
+    linear), `packages/coding-agent/src/core/messages.ts` (bashExecutionToText) and
+    `packages/ai/src/types.ts`. Tested: pi-coding-agent sessions of versions 1 and 3, written by
+    hand after its documentation
     """
 
     def marked(self, document: Document) -> object:
@@ -93,8 +93,7 @@ class Pi(SessionLog):
         role, usage = given.get("role", ""), given.get("usage", {})
         sent = {key: given[key] for key in _SENT if key in given}
         if role == "bashExecution":
-            output = given.get("output") or "(no output)"
-            sent["content"] = _COMMAND.format(given.get("command"), output)
+            sent["content"] = _command_text(given)
         elif "summary" in given:
             sent["content"] = given["summary"]
         self.cost_usd += number(as_dict(usage, "cost").get("total")) or 0.0
@@ -117,3 +116,23 @@ class Pi(SessionLog):
                 break
         resets = {step.index for step in self.steps if isinstance(step, ContextReset)}
         self.add(ContextReset, summary=summary, kept=paired(self.steps, kept - resets))
+
+
+def _command_text(given: Fields) -> str:
+    """The text in which the model is sent a command that a person ran.
+
+    >>> print(_command_text({"command": "ls", "exitCode": 2}))
+    Ran `ls`
+    (no output)
+    <BLANKLINE>
+    Command exited with code 2
+    """
+    output, code = given.get("output"), given.get("exitCode")
+    shown = f"```\n{output}\n```" if output else "(no output)"
+    if given.get("cancelled") is True:
+        shown += "\n\n(command cancelled)"
+    elif code:
+        shown += f"\n\nCommand exited with code {code}"
+    if given.get("truncated") is True and "fullOutputPath" in given:
+        shown += f"\n\n[Output truncated. Full output: {given['fullOutputPath']}]"
+    return f"Ran `{given.get('command')}`\n{shown}"
