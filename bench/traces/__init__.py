@@ -1,10 +1,10 @@
 """Reading traces: what a reader is made of, and how traces are loaded.
 
-A reader is one small file in `formats/` with a class registered as `@register("reader", NAME)`; see
-`native.py`. It never guesses: `sniff` says how sure it is from the content, and `read` gives the
-traces or raises TraceError naming file, line and path. What it does not understand it counts in
-`Trace.left_out`. It says where messages, calls or a tree of spans stand, which `intakes/` reads; a
-session log adds its own steps (`steps.py`). The interface of a reader is imported from here.
+A reader is one small file in `formats/` with a class registered as `@register("reader", NAME)`. It
+says by the content whether a file has its format, and returns the runs, or raises TraceError with
+file, line and path. What it does not understand it counts in `Trace.left_out`. It says where
+messages, calls or a tree of spans stand, which `intakes/` reads; a session log adds its own steps
+(`steps.py`). The interface of a reader is imported from here.
 """
 
 from ..plugins.registry import register as register
@@ -17,7 +17,6 @@ from .reader import (
     PartOf as PartOf,
     Reader as Reader,
     Traces as Traces,
-    certain_if as certain_if,
     pieces_of as pieces_of,
     source_of as source_of,
 )

@@ -20,11 +20,6 @@ class Confidence(enum.IntEnum):
     CERTAIN = 2
 
 
-def certain_if(marked: object) -> Confidence:
-    """CERTAIN if a file has the marks of a format, else NO."""
-    return Confidence.CERTAIN if marked else Confidence.NO
-
-
 class NoReader(TraceError):
     """A reader that cannot be opened, or a file of two readers: the user names another."""
 

@@ -15,7 +15,7 @@ from bench.model import Source, Trace, UserTurn
 from bench.model.errors import TraceError
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
-from bench.traces import Confidence, PartOf, TraceSource, certain_if, load
+from bench.traces import Confidence, PartOf, TraceSource, load
 from bench.traces.documents import Document
 from bench.traces.formats.native import write_traces
 
@@ -75,8 +75,7 @@ class Pieces:
     """
 
     def sniff(self, document: Document) -> Confidence:
-        head = document.head if isinstance(document.head, dict) else {}
-        return certain_if("pieces" in head and "number" in head)
+        return Confidence.CERTAIN if {"pieces", "number"} <= document.first.keys() else Confidence.NO
 
     def read(self, document: Document) -> list[Trace]:
         if document.json["pieces"] == "part":

@@ -1,8 +1,10 @@
-"""The readers, one a file that is named as its format, and what they share."""
+"""The readers, each in a file that is named as its format, and their base classes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import getfile
+from pathlib import Path
 
 from .. import Confidence, Document, Traces
 from ..steps import Steps, traces_of
@@ -10,7 +12,8 @@ from ..values import Unread
 
 
 class Format:
-    """A reader that is certain of a file with its marks, and says which runs are in it."""
+    """A reader that is certain of a file with its marks, and says which runs are in it. It has the
+    name of its own file."""
 
     def marked(self, document: Document) -> object:
         """Something true for a file with the marks of the format, by its content. Never raises."""
@@ -28,7 +31,7 @@ class Format:
     def read(self, document: Document) -> Traces:
         """The traces of a file. Raises NoRun where there is none."""
         unread = Unread()
-        name = type(self).__module__.rpartition(".")[2]
+        name = Path(getfile(type(self))).stem
         return traces_of(document, name, self.runs(document, unread), unread)
 
 
