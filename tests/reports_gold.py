@@ -26,7 +26,7 @@ def comparisons() -> dict[str, list[Compared]]:
         "hostile": [comparison(2, 4, seed=3, hostile=True)],
         "judged": [example_about()],
         "several": [
-            comparison(**small),
+            comparison(**small, gates="pass"),
             comparison(2, 3, title="Does a table suffice?", unit="tokens"),
             example_about("routed"),
         ],

@@ -49,7 +49,7 @@ def warn_unlisted(model: str | None) -> None:
     from ..tokens.prices import models, unit_prices
 
     if model is not None and unit_prices(model) is None:
-        close = nearest(model, models()).partition(" — known")[0]
+        close = nearest(model, models(), "")
         warn(f"no prices are listed for the model {model!r}{close}; tokens are counted")
 
 

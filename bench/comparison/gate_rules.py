@@ -34,9 +34,9 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     metric = table.get("metric", "")
     strategy = table.get("strategy", "*")
     if not isinstance(metric, str) or metric not in infos:
-        raise ScenarioError(
-            f"{where}: unknown metric {one_line(metric)!r}{nearest(str(metric), infos)}"
-        )
+        what = f"unknown metric {one_line(metric)!r}" if metric else "a gate needs a metric"
+        near = nearest(str(metric), infos, " — bench list metrics prints all")
+        raise ScenarioError(f"{where}: {what}{near}")
     settings = {key: value for key, value in table.items() if key not in _SHARED}
     for problem in _problems(settings, infos[metric]):
         raise ScenarioError(f"{where}: {problem}")

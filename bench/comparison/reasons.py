@@ -216,7 +216,11 @@ def reason_of(item: Ranked, advice: Advice) -> str:
 
 
 def _refusal(rule: RuleResult) -> str:
-    return f"{_LOSSES[rule.rule]} {_beyond(rule)}" if _is_loss(rule) else rule_failed(rule)
+    """The reason of a refusal; a loss, whose value and certainty stand beside it, by its limit."""
+    if not _is_loss(rule):
+        return rule_failed(rule)
+    sign = "<" if asked_by(rule).better == "higher" else ">"
+    return f"{_LOSSES[rule.rule]} {sign}{percent(rule.limit)}"
 
 
 def _is_loss(result: RuleResult) -> bool:

@@ -84,9 +84,9 @@ def one_line(text: object) -> str:
 _LONGEST = 100_000  # of what is looked at for one line
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The clause at the end of an error about an unknown name: the closest known names, else all of
-    them.
+def nearest(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
+    """The clause at the end of an error about an unknown name: the closest known names, `otherwise`
+    the given clause, by default with all of them.
 
     >>> nearest("keepall", ["keep_all", "drop_all"])
     ' — did you mean keep_all?'
@@ -103,7 +103,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
         close = [other for other in names if name.lower() in other.lower()][:3]
     if close:
         return f" — did you mean {' or '.join(close)}?"
-    return f" — known: {', '.join(names)}" if names else ""
+    all_names = f" — known: {', '.join(names)}" if names else ""
+    return all_names if otherwise is None else otherwise
 
 
 def nearest_file(path: Path) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 
 from ..model import ContextEdit, ContextReset, Message, Resolved, WriterCall, as_text, compact_json
 from ..model.base import grouped
-from ..model.errors import StrategyError, own_error
+from ..model.errors import StrategyError, one_line, own_error
 from ..model.messages import after_change, shared_length
 from ..model.replay import Call
+from ..plugins.worker import NoAnswer
 from ..strategies import NewHistory, Window, WrittenSummary
 
 CountTokens = Callable[[Message | str], int]
@@ -258,7 +259,8 @@ class Broken(Exception):
 
     def __init__(self, slot: str, error: BaseException) -> None:
         self.slot = slot
-        self.text = own_error(error)
+        # The child of user code has printed the traceback of its error.
+        self.text = one_line(error) if isinstance(error, NoAnswer) else own_error(error)
 
 
 class in_slot:  # noqa: N801 - as contextlib's are named

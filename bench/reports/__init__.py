@@ -41,6 +41,7 @@ def report(compared: Compared) -> Report:
     sections = tuple(section for panel in panels for section in panel.sections(reading))
     line = first_line(compared)
     short = line if reading.failed_gates else compared.advice.short or line
+    short = " ".join(filter(None, [short, changes.moved_in_words(reading)]))
     title = compared.title or "Which strategy is best?"
     return Report(title, _about(reading), line, sections, short)
 

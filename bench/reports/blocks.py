@@ -4,12 +4,12 @@ them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ..model.base import grouped
-from ..text.wording import counted
+from ..text.wording import counted, shortened
 from .charts import Chart, Mark, Range
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -29,7 +29,8 @@ TONE_OF: dict[Mark, Tone] = {
 
 @dataclass(frozen=True)
 class Span:
-    """Some words of a text with their own style; `lost` marks a missing value."""
+    """Some words of a text with their own style; `lost` marks a missing value, `title` is what a
+    page shows on demand."""
 
     text: str
     tone: Tone = ""
@@ -37,6 +38,7 @@ class Span:
     code: bool = False
     href: str = ""
     lost: bool = False
+    title: str = ""
 
 
 Text = str | tuple[str | Span, ...]
@@ -60,6 +62,26 @@ def plain(text: Text) -> str:
 def code(text: str, tone: Tone = "") -> Text:
     """A text styled as code; "–" for an empty one."""
     return (Span(text, tone, code=True),) if text else "–"
+
+
+def brief(names: Collection[str]) -> dict[str, Text]:
+    """Names as texts; long ones without their middle, as far as they still differ, and with the full
+    name on demand.
+
+    >>> [plain(text) for text in brief([f"{run} of the airline agent with a question" for run in "ab"]).values()]
+    ['a of the airline … with a question', 'b of the airline … with a question']
+    """
+    for most in range(_BRIEF, max(map(len, names), default=0), 12):
+        short = {name: shortened(name, most) for name in names}
+        if len({*short.values()}) == len(short):
+            return {
+                name: name if text == name else (Span(text, title=name),)
+                for name, text in short.items()
+            }
+    return {name: name for name in names}
+
+
+_BRIEF = 36  # letters of a name that needs no second line
 
 
 @dataclass(frozen=True)

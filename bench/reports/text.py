@@ -21,6 +21,7 @@ _GAP = 3  # columns between two columns of a table
 _FEWEST = 12  # columns of a word that may be broken
 _NAME = 30  # columns of a name or a number that is never broken
 _MOVES = 5  # rows of what moved against the baseline
+_CELL = 2  # lines of a cell in the table of strategies
 
 
 def in_full(reports: Sequence[Report]) -> Iterator[str]:
@@ -73,17 +74,18 @@ def short_lines(report: Report, width: int) -> list[str]:
     """The title, the first sections' tables, then lines to copy, and the trust section of an
     audit."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    blocks: list[Block] = [
-        one
-        for name in ("answer", "cost", "gates")
-        for one in sections.get(name, ())
-        if isinstance(one, Table) or (isinstance(one, Prose) and one.role in ("use", "code"))
-    ]
-    blocks += (_first(one, _MOVES) for one in sections.get("moved", ()) if isinstance(one, Table))
-    blocks.sort(key=lambda block: isinstance(block, Prose))
-    blocks += sections.get("trust", ()) if "cost" in sections else ()
+
+    def tables(name: str) -> list[Table]:
+        """The tables of a section."""
+        return [block for block in sections.get(name, ()) if isinstance(block, Table)]
+
     title = f"{report.title} ({report.about})" if report.about else report.title
-    return [*_wrapped(title, width), "", *_lines(blocks, width)]
+    lines = [*_wrapped(title, width), "", *_lines(tables("answer"), width, _CELL)]
+    lines += _lines([*tables("cost"), *tables("gates")], width)
+    lines += _lines((_first(it, _MOVES) for it in tables("moved")), width)
+    prose = (block for block in sections.get("answer", ()) if isinstance(block, Prose))
+    lines += _lines((it for it in prose if it.role in ("use", "code")), width)
+    return lines + _lines(sections.get("trust", ()) if "cost" in sections else (), width)
 
 
 def _first(content: Table, most: int) -> Table:
@@ -101,16 +103,16 @@ def _of_role(report: Report, role: Role) -> Iterator[str]:
                 yield plain(block.text)
 
 
-def _lines(blocks: Iterable[Block], width: int) -> list[str]:
-    """Blocks as lines, with an empty line after each block."""
+def _lines(blocks: Iterable[Block], width: int, most: int | None = None) -> list[str]:
+    """Blocks as lines, with an empty line after each block; at `most` so many lines for a cell."""
     out: list[str] = []
     for block in blocks:
-        lines = list(_block(block, width))
+        lines = list(_block(block, width, most))
         out += [*lines, ""] if lines else []
     return out
 
 
-def _block(block: Block, width: int) -> Iterator[str]:
+def _block(block: Block, width: int, most: int | None) -> Iterator[str]:
     """A block as lines of text."""
     match block:
         case Prose(text, "code"):
@@ -121,18 +123,25 @@ def _block(block: Block, width: int) -> Iterator[str]:
             for text in block.texts:
                 yield from _wrapped(plain(text), width, "  ")
         case Table():
-            yield from _table(block, width)
+            yield from _table(block, width, most)
         case Drawing(Histogram(alt)):  # of any other chart a table has the values
             yield from _wrapped(alt, width)
         case Fold(title, blocks):
             yield from [*_wrapped(title, width), *_lines(blocks, width)[:-1]]
 
 
-def _wrapped(text: str, width: int, indent: str = "", *, hyphens: bool = False) -> list[str]:
-    """The lines of a text, wrapped to the width, also after `hyphens`."""
+def _wrapped(
+    text: str, width: int, indent: str = "", *, hyphens: bool = False, most: int | None = None
+) -> list[str]:
+    """The lines of a text, at `most` so many, wrapped to the width, also after `hyphens`."""
     flat = _as_wide(" ".join(visible(text).split()))
-    lines = _Wrapper(width, subsequent_indent=indent, break_on_hyphens=hyphens).wrap(flat)
-    return [line.replace(_FILLER, "") for line in lines]
+    wrapper = _Wrapper(
+        width, subsequent_indent=indent, break_on_hyphens=hyphens, max_lines=most, placeholder=_REST
+    )
+    return [line.replace(_FILLER, "") for line in wrapper.wrap(flat)]
+
+
+_REST = " …"
 
 
 class _Wrapper(textwrap.TextWrapper):
@@ -154,12 +163,13 @@ def _as_wide(text: str) -> str:
     return "".join(f"{_FILLER * (east_asian_width(it) in 'WF')}{it}" for it in text)
 
 
-def _table(table: Table, width: int) -> Iterator[str]:
-    """Yield the lines of a table, without the columns that do not fit."""
+def _table(table: Table, width: int, most: int | None) -> Iterator[str]:
+    """Yield the lines of a table, without the columns that do not fit, and without what is over
+    `most` lines in a cell."""
     columns = _fitting(table, width)
     widths = {at: wide for at, (_, wide) in columns.items()}
     heads = [_wrapped(table.columns[at].title, wide, hyphens=True) for at, wide in widths.items()]
-    most = max(map(len, heads))
+    tallest = max(map(len, heads))
     aligns = ["rjust" if table.columns[at].number else "ljust" for at in columns]
 
     def side_by_side(cells: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -169,13 +179,20 @@ def _table(table: Table, width: int) -> Iterator[str]:
             line = (" " * _GAP).join(getattr(*it[::2])(it[1]) for it in places)
             yield line.rstrip().replace(_FILLER, "")
 
-    yield from side_by_side([""] * (most - len(head)) + head for head in heads)
+    yield from side_by_side([""] * (tallest - len(head)) + head for head in heads)
     yield "─" * min(width, sum(widths.values()) + _GAP * (len(widths) - 1))
-    for row in zip(*(cells for cells, _ in columns.values()), strict=True):
-        cells = zip(row, widths.values(), strict=True)
-        yield from side_by_side(_wrapped(text, wide) for text, wide in cells)
+    rows = [
+        [_wrapped(text, wide, most=most) for text, wide in zip(row, widths.values(), strict=True)]
+        for row in zip(*(cells for cells, _ in columns.values()), strict=True)
+    ]
+    for cells in rows:
+        yield from side_by_side(cells)
+    lasts = (lines[-1] for cells in rows for lines in cells if lines and most)
     more = sum(not column.drawn for column in table.columns) - len(columns)
     note = f"{counted(more, 'more column')} on the page (-o report.html). " if more else ""
+    note += (
+        "--verbose prints cut texts in full. " if any(it.endswith(_REST) for it in lasts) else ""
+    )
     yield from _wrapped(note + table.caption, width)
 
 

@@ -327,13 +327,17 @@ def _details_of(
 
 
 def _strategies_in_detail(result: Compared) -> tuple[str, ...]:
-    """The strategies that a report opens: those with a failed gate, those that its answer is about,
-    the first one that saves but is refused, and today's."""
+    """The strategies that a report opens, of those that ran: those with a failed gate, those that
+    its answer is about, the first one that saves but is refused, and today's."""
     advice = result.advice
     failed = (gate.strategy for gate in result.gates if gate.outcome == "fail")
     refused = [it.strategy for it in advice.ranked if it.saves and it.verdict in REFUSED]
     wanted = *failed, advice.subject, result.asks, *refused[:1], TODAY
-    opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
+    failing = {score.strategy for run in result.runs for score in run.scores if score.failure}
+    known = {*result.everyone} - failing
+    opened = [name for name in dict.fromkeys(wanted) if name in known]
     if len(opened) == 1:  # only today's
-        opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]
+        opened = [
+            name for name in dict.fromkeys((*opened, *result.strategies[:2])) if name in known
+        ]
     return tuple(opened)

@@ -81,7 +81,7 @@ def test_a_loss_that_more_runs_could_decide_otherwise_says_so() -> None:
         for less in (0.0, 0.2)
     )
     reasons = [ranked(advice, "mine").reason for advice in (open_, certain)]
-    assert reasons == ["old facts below 90%", "old facts certainly below 90%"]
+    assert reasons == ["old facts <90%", "old facts <90%"]
     assert "perhaps loses too much: 87.2% of old facts are kept, below 90%; more runs could decide." in open_.sentence
     assert "but loses too much" in certain.sentence
     assert "more runs" not in certain.sentence

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...comparison.gate_rules import has_limit, is_beyond_limit
 from ...comparison.wording import bases, difference, quantity
-from ...model.compared import GateResult
+from ...model.base import grouped
+from ...model.compared import GateResult, Move
 from ...text.wording import count, counted, listed, sentence_case
 from ..blocks import (
     Block,
@@ -37,7 +38,8 @@ from ..gates import (
 )
 from ..reading import Reading
 
-_MOVES, _GATES, _RUNS = 20, 30, 10
+_MOVES, _GATES = 20, 30  # rows of a table
+_NAMED = 2  # moves that are named in a sentence
 _SIGNS: dict[str, Span] = {
     "pass": Span("✓ ", "good", strong=True),
     "skipped": Span("– not judged: ", "muted"),
@@ -141,24 +143,50 @@ def _gate_row(reading: Reading, gates: Sequence[GateResult]) -> Cells:
 # ---------------------------------------------------------------- moves
 
 
+def _worst_first(moves: Sequence[Move]) -> list[Move]:
+    """The moves for the worse, for the better, and those of single runs alone."""
+    names = list(dict.fromkeys(move.strategy for move in moves))
+    rank = {False: 0, True: 1, None: 2}
+
+    def place(move: Move) -> tuple[int, int, int]:
+        return rank[move.better], -move.regressed_runs, names.index(move.strategy)
+
+    return sorted(moves, key=place)
+
+
+def _ends(reading: Reading, move: Move) -> list[str]:
+    """The value of a moved number in the baseline and now, in words."""
+    many = reading.shared_runs
+    return [reading.stated(value, move.metric, many) for value in (move.before, move.after)]
+
+
+def moved_in_words(reading: Reading) -> str:
+    """What moved most against the baseline, for a screen with other scenarios; "" for nothing."""
+    heads = {
+        False: "Worse than the baseline",
+        True: "Better than the baseline",
+        None: "Changed in single runs",
+    }
+    numbers = grouped(
+        (
+            heads[move.better],
+            f"{reading.label(move.metric)} under `{move.strategy}` "
+            f"({' → '.join(_ends(reading, move))})",
+        )
+        for move in _worst_first(reading.compared.moves)
+    )
+    return " ".join(f"{head}: {listed(some, _NAMED)}." for head, some in numbers.items())
+
+
 def _moved(reading: Reading) -> Iterator[Block]:
     """Yield a row for each move, the worse ones first."""
-    moves = reading.compared.moves
-    names = list(dict.fromkeys(move.strategy for move in moves))
-    shared = reading.shared_runs
-    rank = {False: 0, True: 1, None: 2}
     rows = []
-    for move in sorted(
-        moves,
-        key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)),
-    ):
-        unit = reading.unit(move.metric)
-        moved = difference(move.before, move.after, unit) or "–"
-        row = (
+    for move in _worst_first(reading.compared.moves):
+        moved = difference(move.before, move.after, reading.unit(move.metric)) or "–"
+        row: Cells = (
             Cell(sentence_case(reading.label(move.metric)), move.metric),
             move.strategy,
-            reading.stated(move.before, move.metric, shared),
-            reading.stated(move.after, move.metric, shared),
+            *_ends(reading, move),
             (Span(moved, _tone(move.better), strong=True),),
             Cell(count(move.improved_runs), tone="good" if move.improved_runs else ""),
             Cell(count(move.regressed_runs), tone="bad" if move.regressed_runs else ""),

@@ -21,6 +21,7 @@ from ..blocks import (
     Span,
     Table,
     Text,
+    brief,
     code,
     headed,
     table,
@@ -55,13 +56,14 @@ def _heat(reading: Reading) -> Iterator[Block]:
     shown = sorted(losing, key=lambda name: (name != subject, -total[name]))[:_STRATEGIES]
     sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
     rows: list[Cells] = [("runs that miss any", *sums, counted(len(missed), "run"))]
+    called = brief([reading.name(run.id) for run in reading.runs])
     turns = sum(run.facts.turns for run in reading.runs)
     rows.append(("turns in all runs", *[count(total[name]) for name in shown], count(turns)))
     for run in sorted(reading.runs, key=lambda run: -sum(missed[run.id][it] or 0 for it in shown)):
         if any(missed[run.id].values()):
             turns = run.facts.turns
             cells = [_heat_cell(missed[run.id][name], turns) for name in shown]
-            rows.append((reading.name(run.id), *cells, count(turns)))
+            rows.append((called[reading.name(run.id)], *cells, count(turns)))
     note = "Stronger colours: above 15% and above 35% of the turns of the run."
     if len(shown) < len(losing):
         note += (
