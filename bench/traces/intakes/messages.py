@@ -8,13 +8,15 @@ a block of an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from ...model import ToolCall, as_text
+from ...text.decode import NothingParsed, parse_prefix
 from ..steps import ReadMessage, Role, ToolRun
-from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, text, time_of
+from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, text, time_of, without_empty
 from .content import NAMES, Blocks, blocks_of, call_in, result_of
 from .usage import usage_in
 
@@ -40,6 +42,8 @@ _CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments
 _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS,
              *_REASONING}  # fmt: skip
+_PRINTED = re.compile(r"""('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")|\b(\w+)=""", re.DOTALL)
+"""The texts in a printed model of pydantic, and the names of its fields."""
 _ITEM_PARTS = {"input_text", "output_text", "input_image"}
 """Types of the parts that only messages of the Responses interface have."""
 
@@ -78,8 +82,8 @@ def is_message(value: Any) -> bool:
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
-    """The messages in a list that may mix several formats. A bare text is a user message. Values
-    that are not messages, or have an unknown role, are counted.
+    """The messages in a list that may mix several formats. A bare text is a user message,
+    unless it is a printed one. Values that are not messages, or have an unknown role, are counted.
 
     >>> values = [{"role": "user", "content": "go"}, {"type": "function_call", "name": "f"}]
     >>> [message.role for message in messages(values, Unread())]
@@ -89,7 +93,7 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
     answer = Blocks()
     for value in values:
         if isinstance(value, str):
-            value = {"role": "user", "content": value}
+            value = _printed(value) or {"role": "user", "content": value}
         if not isinstance(value, dict):
             unread.add("message that is no object")
         elif is_item(value) and is_answers(value):
@@ -99,6 +103,22 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
             answer = Blocks()
             read += (_other_item if is_item(value) else message)(value, unread)
     return read + _answer_of(answer)
+
+
+def _printed(text: str) -> Fields:
+    """The fields of a message that was logged as pydantic prints it; `{}` for any other text.
+
+    >>> _printed("role='tool' content='36\\\\nwalls' name=None tool_call_id='c' metrics=Metrics(a=1)")
+    {'role': 'tool', 'content': '36\\nwalls', 'tool_call_id': 'c'}
+    """
+    if not text.startswith("role='"):
+        return {}
+    members = _PRINTED.sub(lambda match: match[1] or f',"{match[2]}":', text)
+    try:
+        fields, _ = parse_prefix("{" + members[1:])  # up to the first that is no plain data
+    except NothingParsed:
+        return {}
+    return without_empty(fields, ("role", "content", "name", "tool_call_id", "tool_calls"))
 
 
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
