@@ -149,6 +149,11 @@ def test_outputs_that_swe_agent_no_longer_sent_are_an_edit_before_the_first_turn
     assert [(it.index, it.shown) for it in edits] == [(5, {4: "Old environment output: (1 lines omitted)"})]
 
 
+def test_a_compaction_of_opencode_keeps_the_messages_from_its_tail_on() -> None:
+    (reset,) = (it for it in read("opencode", WHOLE["opencode"]).steps if isinstance(it, ContextReset))
+    assert reset.kept == tuple(range(7, reset.index))
+
+
 def test_going_back_in_gemini_cli_is_a_reset(tmp_path: Path) -> None:
     trace = wrote(
         "gemini_cli",

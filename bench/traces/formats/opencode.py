@@ -20,10 +20,10 @@ _SENT = {"compaction": "What did we do so far?",
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")
 """Files whose text is in a separate part."""
-_MESSAGE: Kinds = {"role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
+_MESSAGE: Kinds = {"id": str, "role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
             "cost": float, "error": object, "system": str}  # fmt: skip
 _PART: Kinds = {"type": str, "text": str, "ignored": bool, "callID": str, "tool": str, "state": dict, "tokens": dict,
-         "reason": str, "cost": float, "mime": str, "url": str}  # fmt: skip
+         "reason": str, "cost": float, "mime": str, "url": str, "tail_start_id": str}  # fmt: skip
 _STATE = {"status": str, "input": object, "output": str, "error": str, "metadata": dict, "time": dict,
           "attachments": list}  # fmt: skip
 _TIMES = {"created": float, "start": float, "end": float, "compacted": float}
@@ -36,8 +36,9 @@ class Opencode(SessionLog):
 
     Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the
     first call after that. A message of compaction and its summary are turns, and then a
-    ContextReset that keeps those two. A call that was interrupted failed. The cost is in `meta`. A
-    sub-agent's session is a file of its own. Its storage is read by way of `opencode export`.
+    ContextReset that keeps those two, and the messages before them from `tail_start_id` on. A call
+    that was interrupted failed. The cost is in `meta`. A sub-agent's session is a file of its own.
+    Its storage is read by way of `opencode export`.
 
     Not kept: the system prompt and tool definitions, the whole output of a truncated result, which
     is a file of its own.
@@ -50,7 +51,8 @@ class Opencode(SessionLog):
     def __init__(self) -> None:
         super().__init__()
         self.cleared: list[tuple[float, int]] = []  # results that are cleared later: when, which
-        self.asked: int | None = None  # the message that asks for compaction
+        self.begun: dict[str, int] = {}  # the index at which each message begins
+        self.first_kept: int | None = None  # of a compaction that was asked for
 
     def marked(self, document: Document) -> object:
         head = as_dict(document.head)
@@ -69,6 +71,7 @@ class Opencode(SessionLog):
         pieces = [fields_of(part, _PART, self.unread) for part in parts]
         created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")
         self.at(created)
+        self.begun[fields.get("id", "")] = self.index
         role = fields.get("role")
         answered = any(piece.get("type") in ("text", "tool") for piece in pieces)
         if role == "user":
@@ -87,8 +90,9 @@ class Opencode(SessionLog):
         blocks = self._blocks(pieces)
         if blocks.has_content:
             index = self.add_message(blocks.message("user"))
-            asks = any(piece.get("type") == "compaction" for piece in pieces)
-            self.asked = index if asks else self.asked
+            for piece in pieces:
+                if piece.get("type") == "compaction":
+                    self.first_kept = self.begun.get(piece.get("tail_start_id", ""), index)
 
     def _assistant(self, info: Fields, pieces: list[Fields]) -> None:
         calls = _calls_of(pieces)
@@ -104,9 +108,9 @@ class Opencode(SessionLog):
             for piece in call:
                 if piece.get("type") == "tool":
                     self._result(piece.get("callID", ""), piece.get("state"))
-        if info.get("summary") is True and self.asked is not None:
-            self.add(ContextReset, kept=tuple(range(self.asked, self.index)))
-            self.asked = None
+        if info.get("summary") is True and self.first_kept is not None:
+            self.add(ContextReset, kept=tuple(range(self.first_kept, self.index)))
+            self.first_kept = None
 
     def _blocks(self, pieces: list[Fields]) -> Blocks:
         """The parts of a message that its prompts or the answer have."""
