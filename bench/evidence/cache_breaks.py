@@ -140,13 +140,15 @@ def _cause(
 def _extra_usd(
     turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None
 ) -> float | None:
-    """The dollars that the missing tokens cost more than a read from the cache; None without listed
-    prices."""
+    """The dollars that the missing tokens cost more than a read from the cache, written for as long
+    as what the turn wrote; None without listed prices."""
     first_time = next((step.t for step in trace.steps if step.t is not None), None)
     prices = unit_prices(turn.model or model, first_time)
     if prices is None:
         return None
-    written = min(short, usage.cache_write_tokens or 0)
-    new = prices.cost_usd(usage.prompt_tokens, usage.cached_prompt_tokens or 0, written, 0)
-    read = min((usage.cached_prompt_tokens or 0) + short, usage.prompt_tokens)
+    read, writes = usage.cached_prompt_tokens or 0, usage.cache_write_tokens or 0
+    written = min(short, writes)
+    hour = written * min(1.0, (usage.cache_write_1h_tokens or 0) / writes) if writes else 0
+    new = prices.cost_usd(usage.prompt_tokens, read, written, 0, written_1h=round(hour))
+    read = min(read + short, usage.prompt_tokens)
     return new - prices.cost_usd(usage.prompt_tokens, read, 0, 0)

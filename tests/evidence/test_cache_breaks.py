@@ -39,9 +39,10 @@ def test_a_break_has_the_cause_that_the_recording_shows(between, idle_s, cause):
     assert only.usd == pytest.approx(18_000 * (3.75 - 0.30) / 1e6)  # written again for what a read costs
 
 
-def test_another_model_is_a_cause():
-    found = report(turn(0, 20_000, 0), turn(1, 20_500, 0, model="claude-opus-4-5"))
-    assert [item.cause for item in found.breaks] == ["model changed"]
+def test_another_model_is_a_cause_and_writes_for_an_hour_cost_their_own_price():
+    usage = Usage(prompt_tokens=20_500, cached_prompt_tokens=0, cache_write_tokens=20_500, cache_write_1h_tokens=20_500)
+    (only,) = report(turn(0, 20_000, 0), ModelTurn(index=1, model="claude-opus-4-5", usage=usage)).breaks
+    assert (only.cause, only.usd) == ("model changed", pytest.approx(20_000 * (10 - 0.50) / 1e6))
 
 
 def test_threads_have_caches_of_their_own():
