@@ -63,7 +63,7 @@ TABLE: tuple[DecisionRule, ...] = (
     ),
     DecisionRule(
         "changed", "unfaithful", "values that differ from the output of the tool",
-        "changed in {} rewritten texts", "value", example="such as {1} → {0}",
+        "of {} rewritten texts changed", "value", example="such as {1} → {0}",
         counted=("faithful.changed",),
     ),
     DecisionRule(
@@ -260,7 +260,7 @@ def _in_texts(
         todays = Check() if strategy == TODAY else _check(runs, run, TODAY, asked.rule)
         new_hits = max(0, check.hits - todays.hits)
         hits += new_hits
-        texts += max(check.of, check.hits)
+        texts += check.of
         summaries += check.summaries
         new = (item for item in check.findings if new_hits and item not in todays.findings)
         findings += (replace(finding, run=run.id) for finding in new)

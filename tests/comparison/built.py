@@ -92,7 +92,7 @@ def situations() -> dict[str, list[MeasuredRun]]:
         return [{"usd": cost, **more} for cost in prices]
 
     broken = each(less, checks={"valid": Check(hits=1, of=50)})
-    changed = each(less, checks={"changed": Check(hits=1, of=50)})
+    changed = each(less, checks={"changed": Check(hits=80, of=50)})
     losing, unread = each(less, missed=0.2), each(less, checks={"changed": Check(of=50, unchecked=1)})
     stored = [{"numbers": {"loss.leaf_recall.stored": Number(0.4, 9)}} for _ in today]
     dearer = [{"usd": cost, "uncached": 2 * old} for cost, old in zip(less, today, strict=True)]
@@ -111,7 +111,7 @@ def situations() -> dict[str, list[MeasuredRun]]:
         "two that are dearer": runs_with_prices(less, mine=today, other=today),
         "a little cheaper": runs_with_prices(today, mine=little),
         "an invalid one": runs_with_prices(today, mine=broken),
-        "an invalid one that is dearer": runs_with_prices([cost / 2 for cost in today], mine=broken),
+        "an unfaithful one that is dearer": runs_with_prices([cost / 2 for cost in today], mine=changed),
         "two that lose": runs_with_prices(today, mine=losing, other=losing),
         "three that lose": runs_with_prices(today, mine=losing, other=losing, third=losing),
         "losing and unfaithful": runs_with_prices(today, mine=losing, other=changed, third=changed),
