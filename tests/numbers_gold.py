@@ -16,8 +16,9 @@ from harm import measured_runs
 import bench
 from bench.model.detail import ReplayDetail
 from bench.model.scores import MeasuredRun
+from bench.reports import reports
 from bench.reports.audit import audit_report
-from bench.reports.text import in_full, terminal_text
+from bench.reports.text import in_full, render
 
 ROOT = Path(__file__).parents[1]
 GOLD = Path(__file__).parent / "metrics" / "gold"
@@ -54,7 +55,7 @@ def of_recordings() -> dict[str, str]:
         "numbers.csv": _numbers(compared.runs),
         "findings.csv": findings(compared.runs),
         "details.csv": _table(line for item in compared.details for line in _detail(item)),
-        "decision.txt": terminal_text([compared], verbose=True),
+        "decision.txt": "".join(render(reports([compared]), verbose=True)),
         "sessions.txt": "".join(in_full([audit_report(audits.sessions)])),
     }
 

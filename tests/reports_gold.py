@@ -9,9 +9,9 @@ from audits import audits
 from comparisons import comparison, example_about
 
 from bench.model.compared import Compared
-from bench.reports import rendered
+from bench.reports import rendered, reports
 from bench.reports.audit import audit_rendered
-from bench.reports.text import terminal_text
+from bench.reports.text import render
 
 GOLD = Path(__file__).parent / "gold"
 ENDINGS = {"html": "html", "markdown": "md"}
@@ -40,10 +40,10 @@ def current() -> dict[str, str]:
         for form, ending in ENDINGS.items():
             if form == "html" or name not in ("hostile",):
                 found[f"{name}.{ending}"] = rendered(several, form)
-        found[f"{name}.terminal.txt"] = terminal_text(several)
+        found[f"{name}.terminal.txt"] = rendered(several, "text")
     for form, ending in ENDINGS.items():
         found[f"audit.{ending}"] = audit_rendered(audits(1), form)
-    found["failed.verbose.txt"] = terminal_text(comparisons()["failed"], verbose=True)
+    found["failed.verbose.txt"] = "".join(render(reports(comparisons()["failed"]), verbose=True))
     found["answer.csv"] = rendered([comparison(2, 2, seed=1)], "csv")
     return {name: _readable(text) for name, text in sorted(found.items())}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from .options import FILE, all_tables, of_model, require_reports, warn_unlisted
-from .saying import progress_line, say
+from .saying import progress_line, say, screen
 
 
 @click.command()
@@ -28,7 +28,6 @@ def audit(
     from ..model.compared import Skipped
     from ..reports import format_of
     from ..reports.audit import FORMATS, audit_rendered, audit_report
-    from ..reports.text import WIDTH, in_full, short_lines
     from ..run.audits import audit as audited
 
     forms = {path: format_of(path, among=FORMATS) for path in outputs}
@@ -46,5 +45,4 @@ def audit(
     for path in outputs:
         say(f"wrote {path}")
     report = audit_report(audits.sessions, skipped)
-    text = "".join(in_full([report])) if verbose else "\n".join(short_lines(report, WIDTH))
-    say(f"{text.rstrip()}\n\n{report.verdict}", coloured=True)
+    say(screen([report], verbose=verbose), coloured=True)

@@ -4,8 +4,6 @@ Actions."""
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,21 +15,7 @@ from .saying import obey, say
 if TYPE_CHECKING:
     from ..model.compared import Compared
 
-NARROWEST, WIDEST, WIDTH = 60, 140, 100
-"""The fewest and the most columns to use on a terminal, and the columns for a pipe."""
-
 _WORDS = {"fail": "failed", "undecided": "undecided", "pass": "passed", "skipped": "skipped"}
-
-
-def screen(comparisons: Sequence[Compared], *, verbose: bool) -> str:
-    """The text of comparisons for standard output, in its width; in colour on a terminal with
-    colours, unless NO_COLOR is set."""
-    from ..reports.text import terminal_text
-
-    width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    colour = sys.stdout.isatty() and not plain
-    return terminal_text(comparisons, verbose=verbose, width=width, colour=colour)
 
 
 def print_outcome(
@@ -45,7 +29,7 @@ def print_outcome(
 
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
         say(f"note: {note}", err=True)
-    say(text.rstrip("\n"), coloured=True)
+    say(text, coloured=True)
     for item in comparisons:
         if skipped := not_accepted(item):
             say(f"{item.title}: {skipped}" if len(comparisons) > 1 else skipped)

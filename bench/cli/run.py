@@ -12,8 +12,8 @@ import click
 from ..files.writing import require_place
 from ..model.errors import ScenarioError, SpecError
 from .options import FILE, all_tables, of_model, require_reports, warn_unlisted
-from .outcome import inside_actions, print_outcome, screen
-from .saying import progress_line, say
+from .outcome import inside_actions, print_outcome
+from .saying import progress_line, say, screen
 
 if TYPE_CHECKING:
     from ..run.scenario import Scenario
@@ -101,7 +101,7 @@ def run(
     from ..comparison.baseline import score_bytes, score_file_of
     from ..comparison.gates import exit_code
     from ..files.writing import write_together
-    from ..reports import format_of, pieces
+    from ..reports import format_of, pieces, reports as reports_of
     from ..run.cache import user_cache
     from ..run.comparing import RunOptions
     from ..run.executors import Workers
@@ -137,7 +137,7 @@ def run(
         path: (piece.encode("utf-8", "replace") for piece in pieces(comparisons, form))
         for path, form in forms.items()
     }
-    text = screen(comparisons, verbose=verbose)
+    text = screen(reports_of(comparisons), verbose=verbose)
     write_together({**baselines, **reports})
     for path in baselines:
         say(f"accepted {path.name}")

@@ -9,12 +9,20 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from ..model.errors import not_obeyed, sayable
+
+if TYPE_CHECKING:
+    from ..reports.blocks import Report
+
+NARROWEST, WIDEST, WIDTH = 60, 140, 100
+"""The fewest and the most columns to use on a terminal, and the columns for a pipe."""
 
 
 def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
@@ -28,6 +36,17 @@ def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
 def warn(text: str) -> None:
     """Print a warning on standard error."""
     say(f"warning: {text}", err=True)
+
+
+def screen(reports: Sequence[Report], *, verbose: bool) -> str:
+    """The text of reports for standard output, in its width; in colour on a terminal with colours,
+    unless NO_COLOR is set."""
+    from ..reports.text import render
+
+    width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    colour = sys.stdout.isatty() and not plain
+    return "".join(render(reports, verbose=verbose, width=width, colour=colour)).rstrip("\n")
 
 
 def obey(command: str) -> None:

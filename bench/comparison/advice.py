@@ -9,7 +9,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Answers, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.advice import TODAY, Advice, Answers, Mark, Price, Ranked, Verdict
 from ..model.base import grouped
 from ..model.compared import Compared
 from ..text.wording import listed
@@ -137,12 +137,8 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     ranked.sort(key=lambda item: item is not best)
     if best is not None and best.cached is not None:
         ranked[0] = replace(best, cached=as_best_of_many(best.cached, expected))
-    called = tuple(_with_names(item, runs.names) for item in ranked)
-    advice = replace(advice, advised=best.strategy if best else None, ranked=called)
-    advice = with_sentence(advice, compared.asks)
-    rules = [item.rules for item in ranked]  # by the ids of runs
-    by_id = (replace(it, rules=own) for it, own in zip(advice.ranked, rules, strict=True))
-    return replace(compared, advice=replace(advice, ranked=tuple(by_id)))
+    advice = replace(advice, advised=best.strategy if best else None, ranked=tuple(ranked))
+    return replace(compared, advice=with_sentence(advice, compared.asks))
 
 
 # ---------------------------------------------------------------- one strategy
@@ -180,16 +176,6 @@ def _measured_strategy(
         rules=rules,
         spec=spec,
     )
-
-
-def _with_names(item: Ranked, names: Mapping[str, str]) -> Ranked:
-    """A strategy whose findings have the names of runs in place of their ids, for the sentences."""
-
-    def named(rule: RuleResult) -> RuleResult:
-        found = (replace(it, run=names.get(it.run, it.run)) for it in rule.findings)
-        return replace(rule, findings=tuple(found))
-
-    return replace(item, rules=tuple(map(named, item.rules)))
 
 
 def _verdict(item: Ranked, advice: Advice) -> Verdict:

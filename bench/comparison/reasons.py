@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec.structs import replace
 
 from ..model.advice import Advice, Ranked, RuleResult
@@ -105,9 +103,9 @@ def _beyond(result: RuleResult) -> str:
     return f"{certainly}{side} {todays}{percent(result.limit)}"
 
 
-def example_in_words(result: RuleResult, names: Mapping[str, str] | None = None) -> str:
+def example_in_words(result: RuleResult) -> str:
     """A clause with the first text that a rule found; "" without one. What to do against an error
-    of user code is last. `names` are those of runs, where the result has their ids."""
+    of user code is last."""
     most = _ERROR_CHARS if result.rule in ("ran", "valid") else _TEXT_CHARS
     found = next((it for it in result.findings if it.text), next(iter(result.findings), None))
     if found is None or not (found.text or found.was):
@@ -116,8 +114,7 @@ def example_in_words(result: RuleResult, names: Mapping[str, str] | None = None)
     advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
     example = asked_by(result).example.format(quoted(text, most), quoted(found.was, most))
     step = f"step {found.step}" if found.step is not None and found.step >= 0 else ""
-    run = (names or {}).get(found.run, found.run)
-    place = ", ".join(filter(None, [shortened(run, _TEXT_CHARS), step]))
+    place = ", ".join(filter(None, [shortened(found.run, _TEXT_CHARS), step]))
     return f", {example} ({place}){advice}" if place else f", {example}{advice}"
 
 

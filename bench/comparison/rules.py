@@ -232,7 +232,8 @@ def is_certain(result: RuleResult) -> bool:
 def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
     """The result of *ran*: a strategy ran on every run, twice with the same answers, and none of
     its gates failed. If a run failed, its gates are not counted too."""
-    failures = [finding for finding, _ in runs.failures(strategy)]
+    names = runs.names
+    failures = [replace(found, run=names[found.run]) for found, _ in runs.failures(strategy)]
     count = len(failures) or len(failed_gates)
     return RuleResult(
         rule="ran",
@@ -263,7 +264,7 @@ def _in_texts(
         texts += check.of
         summaries += check.summaries
         new = (item for item in check.findings if new_hits and item not in todays.findings)
-        findings += (replace(finding, run=run.id) for finding in new)
+        findings += (replace(finding, run=runs.names[run.id]) for finding in new)
     result = RuleResult(
         rule=asked.rule,
         passed=hits == 0,

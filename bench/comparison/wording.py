@@ -44,6 +44,19 @@ def costs(price: Price) -> str:
     return more.format(percent((price.ratio or 0) - 1)) if is_more else same
 
 
+def against_reported(ratio: float) -> str:
+    """The counted prompt tokens against the reported ones, in words.
+
+    >>> against_reported(0.8), against_reported(1.0)
+    ('20% fewer prompt tokens than reported', 'as many prompt tokens as reported')
+    """
+    if ratio == 1:
+        return "as many prompt tokens as reported"
+    return (
+        f"{percent(abs(ratio - 1))} {'more' if ratio > 1 else 'fewer'} prompt tokens than reported"
+    )
+
+
 def expected_in_words(item: Ranked | None, advice: Advice) -> str:
     """The change of price to expect of the best of many; "" if it is the measured one."""
     price = item.price if item else None

@@ -40,8 +40,8 @@ class Number(Value, frozen=True, array_like=True):
 
 
 class Finding(Value, frozen=True):
-    """One finding of a rule: its step, the words or the value, and the original in its place; its
-    run where findings of several are together."""
+    """One finding of a rule: its step, the words or the value, and the original in its place; the
+    name of its run where findings of several are together."""
 
     step: int | None
     text: str

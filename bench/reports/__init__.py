@@ -43,7 +43,7 @@ def report(compared: Compared) -> Report:
     short = line if reading.failed_gates else compared.advice.short or line
     short = " ".join(filter(None, [short, changes.moved_in_words(reading)]))
     title = compared.title or "Which strategy is best?"
-    return Report(title, _about(reading), line, sections, short)
+    return Report(title, _about(reading), line, sections, short, bool(reading.failed_gates))
 
 
 def first_line(compared: Compared) -> str:
@@ -98,5 +98,5 @@ def pieces(comparisons: Sequence[Compared], form: str) -> Iterator[str]:
 
 
 def rendered(comparisons: Sequence[Compared], form: str) -> str:
-    """A report in a format: html, markdown, json or csv."""
+    """A report in a format: html, markdown, text, json or csv."""
     return "".join(pieces(comparisons, form))

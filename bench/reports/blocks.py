@@ -279,10 +279,11 @@ class Section:
 @dataclass(frozen=True)
 class Report:
     """One comparison or audit: heading, subject in a line, verdict, sections in order; the verdict
-    in a few words."""
+    in a few words, and whether gates failed."""
 
     title: str
     about: str
     verdict: str
     sections: tuple[Section, ...]
     short: str = ""
+    failed: bool = False

@@ -119,7 +119,7 @@ def _example(reading: Reading, gate: GateResult) -> str:
     item, metric = reading.advice.item(gate.strategy), gate.rule.metric
     rule = next((asked.rule for asked in TABLE if asked.counted == (metric,)), "")
     result = item.result(rule) if item and gate.outcome == "fail" else None
-    return example_in_words(result, reading.known.names) if result else ""
+    return example_in_words(result) if result else ""
 
 
 def of_baseline(reading: Reading, gate: GateResult) -> bool:

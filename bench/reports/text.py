@@ -9,9 +9,8 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from unicodedata import east_asian_width
 
-from ..model.compared import Compared
 from ..model.errors import visible
-from ..text.wording import counted
+from ..text.wording import beginning, counted
 from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Prose, Report, Role, Table, plain
 from .charts import Histogram
 
@@ -21,7 +20,7 @@ _GAP = 3  # columns between two columns of a table
 _FEWEST = 12  # columns of a word that may be broken
 _NAME = 30  # columns of a name or a number that is never broken
 _MOVES = 5  # rows of what moved against the baseline
-_CELL = 2  # lines of a cell in the table of strategies
+_REASON = 50  # letters of the reason of a verdict
 
 
 def in_full(reports: Sequence[Report]) -> Iterator[str]:
@@ -36,41 +35,36 @@ def in_full(reports: Sequence[Report]) -> Iterator[str]:
             yield "\n".join([*head, *_lines(section.blocks, WIDTH), ""])
 
 
-def terminal_text(
-    comparisons: Sequence[Compared],
-    *,
-    verbose: bool = False,
-    width: int = WIDTH,
-    colour: bool = False,
-) -> str:
-    """The output of `bench run`: the table, then the answer, which stays on the screen.
+def render(
+    reports: Sequence[Report], *, verbose: bool = False, width: int = WIDTH, colour: bool = False
+) -> Iterator[str]:
+    """Yield the output of a command: the tables, then the answer, which stays on the screen.
 
     Several scenarios have one line each, and what was not read one. `verbose` prints every section
     first.
     """
-    from . import reports
-
-    first, *others = reports(comparisons)
-    lines = [*"".join(in_full([first, *others])).splitlines(), ""] if verbose else []
-    failed = [any(it.outcome in ("fail", "undecided") for it in one.gates) for one in comparisons]
-    for report, bad in zip(others, failed, strict=False):
+    first, *others = reports
+    lines: list[str] = []
+    if verbose:
+        yield from in_full(reports)
+        lines.append("")
+    for report in others:
         colon = "" if report.title.endswith("?") else ":"
-        text = f"{'✕' if bad else '·'} {report.title}{colon} {report.short}"
+        text = f"{'✕' if report.failed else '·'} {report.title}{colon} {report.short}"
         lines += _wrapped(text, width, "  ")
     if others:
         lines.append("")
     elif not verbose:
-        lines += short_lines(first, width)
+        lines += _short_lines(first, width)
     unread = [text for one in others or [first] for text in _of_role(one, "unread")]
     for text in () if verbose else dict.fromkeys(unread):
         lines += [*_wrapped(text, width), ""]
-    if failed == [True]:
-        lines += [line for text in _of_role(first, "next") for line in _wrapped(text, width)]
+    lines += [line for text in _of_role(first, "next") for line in _wrapped(text, width)]
     style = "\x1b[1m{}\x1b[0m" if colour else "{}"
-    return "\n".join([*lines, *map(style.format, _wrapped(first.verdict, width))]) + "\n"
+    yield "\n".join([*lines, *map(style.format, _wrapped(first.verdict, width))]) + "\n"
 
 
-def short_lines(report: Report, width: int) -> list[str]:
+def _short_lines(report: Report, width: int) -> list[str]:
     """The title, the first sections' tables, then lines to copy, and the trust section of an
     audit."""
     sections = {section.anchor: section.blocks for section in report.sections}
@@ -80,19 +74,30 @@ def short_lines(report: Report, width: int) -> list[str]:
         return [block for block in sections.get(name, ()) if isinstance(block, Table)]
 
     title = f"{report.title} ({report.about})" if report.about else report.title
-    lines = [*_wrapped(title, width), "", *_lines(tables("answer"), width, _CELL)]
+    lines = [*_wrapped(title, width), "", *_lines(map(_first_words, tables("answer")), width)]
     lines += _lines([*tables("cost"), *tables("gates")], width)
-    lines += _lines((_first(it, _MOVES) for it in tables("moved")), width)
+    lines += _lines(map(_first_moves, tables("moved")), width)
     prose = (block for block in sections.get("answer", ()) if isinstance(block, Prose))
     lines += _lines((it for it in prose if it.role in ("use", "code")), width)
     return lines + _lines(sections.get("trust", ()) if "cost" in sections else (), width)
 
 
-def _first(content: Table, most: int) -> Table:
-    """The first rows of a table, and how many more the page has."""
-    more = len(content.rows) - most
+def _first_words(strategies: Table) -> Table:
+    """The table of strategies with the first words of each reason."""
+    rows = tuple(
+        (*row[:-1], replace(row[-1], note=beginning(row[-1].note, _REASON)))
+        for row in strategies.rows
+        if not isinstance(row, str)
+    )
+    note = "" if rows == strategies.rows else "--verbose prints the reasons in full. "
+    return replace(strategies, rows=rows, caption=note + strategies.caption)
+
+
+def _first_moves(moves: Table) -> Table:
+    """The first rows of what moved against the baseline, and how many more the page has."""
+    more = len(moves.rows) - _MOVES
     note = f"{counted(more, 'more change')} on the page (-o report.html). " if more > 0 else ""
-    return replace(content, rows=content.rows[:most], caption=note + content.caption)
+    return replace(moves, rows=moves.rows[:_MOVES], caption=note + moves.caption)
 
 
 def _of_role(report: Report, role: Role) -> Iterator[str]:
@@ -103,16 +108,16 @@ def _of_role(report: Report, role: Role) -> Iterator[str]:
                 yield plain(block.text)
 
 
-def _lines(blocks: Iterable[Block], width: int, most: int | None = None) -> list[str]:
-    """Blocks as lines, with an empty line after each block; at `most` so many lines for a cell."""
+def _lines(blocks: Iterable[Block], width: int) -> list[str]:
+    """Blocks as lines, with an empty line after each block."""
     out: list[str] = []
     for block in blocks:
-        lines = list(_block(block, width, most))
+        lines = list(_block(block, width))
         out += [*lines, ""] if lines else []
     return out
 
 
-def _block(block: Block, width: int, most: int | None) -> Iterator[str]:
+def _block(block: Block, width: int) -> Iterator[str]:
     """A block as lines of text."""
     match block:
         case Prose(text, "code"):
@@ -123,25 +128,18 @@ def _block(block: Block, width: int, most: int | None) -> Iterator[str]:
             for text in block.texts:
                 yield from _wrapped(plain(text), width, "  ")
         case Table():
-            yield from _table(block, width, most)
+            yield from _table(block, width)
         case Drawing(Histogram(alt)):  # of any other chart a table has the values
             yield from _wrapped(alt, width)
         case Fold(title, blocks):
             yield from [*_wrapped(title, width), *_lines(blocks, width)[:-1]]
 
 
-def _wrapped(
-    text: str, width: int, indent: str = "", *, hyphens: bool = False, most: int | None = None
-) -> list[str]:
-    """The lines of a text, at `most` so many, wrapped to the width, also after `hyphens`."""
+def _wrapped(text: str, width: int, indent: str = "", *, hyphens: bool = False) -> list[str]:
+    """The lines of a text, wrapped to the width, also after `hyphens`."""
     flat = _as_wide(" ".join(visible(text).split()))
-    wrapper = _Wrapper(
-        width, subsequent_indent=indent, break_on_hyphens=hyphens, max_lines=most, placeholder=_REST
-    )
-    return [line.replace(_FILLER, "") for line in wrapper.wrap(flat)]
-
-
-_REST = " …"
+    lines = _Wrapper(width, subsequent_indent=indent, break_on_hyphens=hyphens).wrap(flat)
+    return [line.replace(_FILLER, "") for line in lines]
 
 
 class _Wrapper(textwrap.TextWrapper):
@@ -163,13 +161,12 @@ def _as_wide(text: str) -> str:
     return "".join(f"{_FILLER * (east_asian_width(it) in 'WF')}{it}" for it in text)
 
 
-def _table(table: Table, width: int, most: int | None) -> Iterator[str]:
-    """Yield the lines of a table, without the columns that do not fit, and without what is over
-    `most` lines in a cell."""
+def _table(table: Table, width: int) -> Iterator[str]:
+    """Yield the lines of a table, without the columns that do not fit."""
     columns = _fitting(table, width)
     widths = {at: wide for at, (_, wide) in columns.items()}
     heads = [_wrapped(table.columns[at].title, wide, hyphens=True) for at, wide in widths.items()]
-    tallest = max(map(len, heads))
+    most = max(map(len, heads))
     aligns = ["rjust" if table.columns[at].number else "ljust" for at in columns]
 
     def side_by_side(cells: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -179,20 +176,13 @@ def _table(table: Table, width: int, most: int | None) -> Iterator[str]:
             line = (" " * _GAP).join(getattr(*it[::2])(it[1]) for it in places)
             yield line.rstrip().replace(_FILLER, "")
 
-    yield from side_by_side([""] * (tallest - len(head)) + head for head in heads)
+    yield from side_by_side([""] * (most - len(head)) + head for head in heads)
     yield "─" * min(width, sum(widths.values()) + _GAP * (len(widths) - 1))
-    rows = [
-        [_wrapped(text, wide, most=most) for text, wide in zip(row, widths.values(), strict=True)]
-        for row in zip(*(cells for cells, _ in columns.values()), strict=True)
-    ]
-    for cells in rows:
-        yield from side_by_side(cells)
-    lasts = (lines[-1] for cells in rows for lines in cells if lines and most)
+    for row in zip(*(cells for cells, _ in columns.values()), strict=True):
+        cells = zip(row, widths.values(), strict=True)
+        yield from side_by_side(_wrapped(text, wide) for text, wide in cells)
     more = sum(not column.drawn for column in table.columns) - len(columns)
     note = f"{counted(more, 'more column')} on the page (-o report.html). " if more else ""
-    note += (
-        "--verbose prints cut texts in full. " if any(it.endswith(_REST) for it in lasts) else ""
-    )
     yield from _wrapped(note + table.caption, width)
 
 

@@ -182,7 +182,7 @@ def test_a_fault_of_the_strategy_in_use_refuses_no_candidate() -> None:
     item = ranked(advice_for(runs), "mine")
     assert first_refused(item) == "hidden"
     found = [(finding.text, finding.run) for rule in item.rules for finding in rule.findings]
-    assert (found, "(task 7 fly, step 5)" in item.reason) == ([("own", "r#0")], True)
+    assert (found, "(task 7 fly, step 5)" in item.reason) == ([("own", "task 7 fly")], True)
 
 
 def test_a_rule_that_reads_prose_refuses_only_above_its_own_error_rate() -> None:

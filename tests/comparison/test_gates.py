@@ -20,8 +20,7 @@ from bench.model.compared import Compared, GateResult, Skipped
 from bench.model.errors import ResultsError, ScenarioError
 from bench.model.outcome import Failure
 from bench.model.scores import Check, Finding, Number
-from bench.reports import first_line
-from bench.reports.text import terminal_text
+from bench.reports import first_line, rendered
 
 RECALL = {"metric": "needed.recall", "strategy": "mine", "max_drop": 0.01}
 GROWTH = {"metric": "cost.prompt_tokens", "strategy": "mine", "max_increase": "10%"}
@@ -76,7 +75,7 @@ def test_a_limit_on_changed_values_decides_nothing_where_texts_could_not_be_chec
     now = with_rules(*GOOD.runs, unread, rules=rules({"metric": "faithful.changed", "max": 0}))
     results = judged_gates(now)[1]
     assert (results[0].outcome, results[0].reason) == ("undecided", "1 text could not be checked, first in d: x")
-    text = terminal_text([msgspec.structs.replace(now, gates=tuple(results))])
+    text = rendered([msgspec.structs.replace(now, gates=tuple(results))], "text")
     assert "list it in `says`" in text
     assert "drop the gate on `faithful.changed` in the scenario" in text
     assert "change the limit" not in text

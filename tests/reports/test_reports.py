@@ -20,14 +20,14 @@ from reports_gold import GOLD, current
 from bench.model.audit import SessionAudit
 from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
-from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report
+from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report, reports
 from bench.reports.audit import audit_rendered, audit_report
 from bench.reports.audit.losses import UNSEEN
 from bench.reports.blocks import Report, Section, Table, plain, table
 from bench.reports.charts import Point
 from bench.reports.naming import FIELDS, names
 from bench.reports.reading import Reading
-from bench.reports.text import WIDTH, in_full, terminal_text
+from bench.reports.text import WIDTH, in_full, render
 from bench.text.wording import dollars
 
 SIZES = {
@@ -84,6 +84,11 @@ def checked_page(comparisons: list[Compared]) -> Page:
     return page
 
 
+def in_words(comparisons: list[Compared]) -> str:
+    """The text of some comparisons on a terminal, with every section."""
+    return "".join(render(reports(comparisons), verbose=True))
+
+
 # ---------------------------------------------------------------- conformance
 
 
@@ -93,7 +98,7 @@ def test_any_comparison_is_shown_in_every_format(compared: Compared) -> None:
     for form in set(FORMATS.values()):
         assert rendered([compared], form) == rendered([compared], form)
     checked_page([compared])
-    assert "None" not in terminal_text([compared], verbose=True) or "None" in rendered([compared], "json")
+    assert "None" not in in_words([compared]) or "None" in rendered([compared], "json")
     assert len(repr(compared)) < 500
 
 
@@ -118,18 +123,18 @@ def test_the_page_of_several_scenarios_has_a_report_for_each() -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_the_first_line_is_the_same_everywhere(size: str) -> None:
     compared = msgspec.structs.replace(SIZES[size](), skipped=(Skipped(path="a.jsonl", reason="cut"),))
-    shown = terminal_text([compared]) + rendered([compared], "markdown")
+    shown = rendered([compared], "text") + rendered([compared], "markdown")
     assert shown.count("1 file was not read: `a.jsonl` (cut).") == 2
     line = first_line(compared)
     if size != "hostile":
-        assert terminal_text([compared]).split()[-len(line.split()) :] == line.split()
+        assert rendered([compared], "text").split()[-len(line.split()) :] == line.split()
     assert report(compared).verdict == line
     assert json.loads(rendered([compared], "json"))["first_line"] == line
 
 
 @pytest.mark.parametrize("size", sorted(SIZES.keys() - {"hostile"}))  # a long name without a blank cannot be broken
 def test_lines_of_the_terminal_report_have_a_maximal_width(size: str) -> None:
-    lines = terminal_text([SIZES[size]()], verbose=True).splitlines()
+    lines = in_words([SIZES[size]()]).splitlines()
     assert max(map(len, lines)) <= WIDTH + 40
 
 
@@ -164,7 +169,7 @@ def test_gates_that_were_not_measured_come_first_with_one_reason() -> None:
     odd = (change(it, outcome="undecided", value=None, before=None, reason="no run was") for it in compared.gates[:3])
     found = change(compared, gates=(*odd, *compared.gates[3:]))
     assert report(found).sections[0].anchor == "gates"
-    assert terminal_text([found]).count("no run was") == 2  # in the row of three gates and in the answer
+    assert rendered([found], "text").count("no run was") == 2  # in the row of three gates and in the answer
 
 
 def test_with_a_baseline_the_changes_come_first() -> None:
@@ -176,7 +181,7 @@ def test_with_a_baseline_the_changes_come_first() -> None:
 def test_runs_that_the_baseline_lacks_are_not_unchanged() -> None:
     compared = comparison(2, 12, gates="fail")
     with_new = msgspec.structs.replace(compared, new_runs=2)
-    before, after = (" ".join(terminal_text([it], verbose=True).split()) for it in (compared, with_new))
+    before, after = (" ".join(in_words([it]).split()) for it in (compared, with_new))
     assert "exact for these recordings" in before
     assert "without the 2 runs" in after
     assert all(f"from ${cost} to " in text for cost, text in (("0.148", before), ("0.177", after)))
@@ -184,7 +189,7 @@ def test_runs_that_the_baseline_lacks_are_not_unchanged() -> None:
 
 def test_a_number_has_one_value_on_every_screen() -> None:
     compared = comparison(8, 27)
-    page, text = rendered([compared], "html"), terminal_text([compared], verbose=True)
+    page, text = rendered([compared], "html"), in_words([compared])
     figures = re.findall(r'<dd class="big[^"]*">([^<]*)</dd>', page)
     assert len(figures) == 3
     assert all(figure in text for figure in figures)
@@ -219,7 +224,7 @@ def test_an_unknown_file_ending_is_refused() -> None:
 def test_hostile_text_is_shown_as_text() -> None:
     page = rendered([comparison(2, 4, hostile=True)], "html")
     assert "<img" not in page
-    assert "\x1b" not in page + terminal_text([comparison(2, 4, hostile=True)])
+    assert "\x1b" not in page + rendered([comparison(2, 4, hostile=True)], "text")
     assert HOSTILE not in page
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ...comparison.wording import change
+from ...comparison.wording import against_reported, change
 from ...model.audit import SessionAudit
 from ...model.base import json_bytes
 from ...model.compared import Skipped
@@ -82,14 +82,14 @@ def _replayed(sessions: Sessions) -> Iterator[str]:
         for one in sessions.sized
         if one.replayed and one.charges.prompt_tokens
     }
-    off = {name: ours / theirs for name, (ours, theirs) in tokens.items()}
-    if not off or {*off.values()} == {1.0}:
+    ratios = {name: ours / theirs for name, (ours, theirs) in tokens.items()}
+    worst = max(ratios, key=lambda name: abs(ratios[name] - 1), default="")
+    if not worst or change(ratios[worst]) in ("0%", "≈0%"):
         return
     ours, theirs = map(sum, zip(*tokens.values(), strict=True))
-    worst = max(off, key=lambda name: abs(off[name] - 1))
-    most = f", most of all {change(off[worst])} in {worst}" if len(off) > 1 else ""
-    text = "Against the reported usage, a replay of the recorded messages counts"
-    yield f"{text} {change(ours / theirs)} prompt tokens{most}."
+    each = [against_reported(ours / theirs)]
+    each += [f"{change(ratios[worst])} in {worst}"] if len(ratios) > 1 else []
+    yield f"A replay of the recorded messages counts {', at worst '.join(each)}."
 
 
 def _counted(sessions: Sessions) -> Iterator[str]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...comparison.gate_rules import has_limit, is_beyond_limit
 from ...comparison.wording import bases, difference, quantity
-from ...model.base import grouped
 from ...model.compared import GateResult, Move
 from ...text.wording import count, counted, listed, sentence_case
 from ..blocks import (
@@ -167,27 +166,28 @@ def moved_in_words(reading: Reading) -> str:
         True: "Better than the baseline",
         None: "Changed in single runs",
     }
-    numbers = grouped(
-        (
-            heads[move.better],
-            f"{reading.label(move.metric)} under `{move.strategy}` "
-            f"({' → '.join(_ends(reading, move))})",
-        )
-        for move in _worst_first(reading.compared.moves)
-    )
+    numbers: dict[str, list[str]] = {}
+    for move in _worst_first(reading.compared.moves):
+        before, after = _ends(reading, move)
+        moved = f"{before} → {after}" if before != after else _difference(reading, move)
+        words = f"{reading.label(move.metric)} under `{move.strategy}` ({moved})"
+        numbers.setdefault(heads[move.better], []).append(words)
     return " ".join(f"{head}: {listed(some, _NAMED)}." for head, some in numbers.items())
+
+
+def _difference(reading: Reading, move: Move) -> str:
+    return difference(move.before, move.after, reading.unit(move.metric)) or "–"
 
 
 def _moved(reading: Reading) -> Iterator[Block]:
     """Yield a row for each move, the worse ones first."""
     rows = []
     for move in _worst_first(reading.compared.moves):
-        moved = difference(move.before, move.after, reading.unit(move.metric)) or "–"
         row: Cells = (
             Cell(sentence_case(reading.label(move.metric)), move.metric),
             move.strategy,
             *_ends(reading, move),
-            (Span(moved, _tone(move.better), strong=True),),
+            (Span(_difference(reading, move), _tone(move.better), strong=True),),
             Cell(count(move.improved_runs), tone="good" if move.improved_runs else ""),
             Cell(count(move.regressed_runs), tone="bad" if move.regressed_runs else ""),
         )

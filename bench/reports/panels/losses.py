@@ -95,7 +95,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
         )
         examples = [
             (
-                Cell(listed(names), reading.name(finding.run)),
+                Cell(listed(names), finding.run),
                 Cell(code(finding.was[:240]) if finding.was else ""),
                 Cell(code(finding.text[:240], "bad")),
             )

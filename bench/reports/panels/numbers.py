@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ...comparison.wording import bases
-from ...model.advice import REFUSED, TODAY
+from ...model.advice import TODAY
 from ...text.wording import counted, sentence_case
 from ..blocks import Cell, Cells, Section, Table, muted, table
 from ..reading import Reading
@@ -16,33 +16,20 @@ _ACROSS = 9  # strategies in the table
 
 def sections(reading: Reading) -> Iterator[Section]:
     """A section with a row for each metric that was measured: a table of the first strategies."""
-    everyone = dict.fromkeys((TODAY, *reading.compared.everyone))
+    ranked = (item.strategy for item in reading.advice.ranked)
+    names = [*dict.fromkeys((TODAY, *ranked, *reading.compared.everyone))]
     metrics = [
         metric
         for metric in reading.compared.metrics
-        if any(reading.number(name, metric) for name in everyone)
+        if any(reading.number(name, metric) for name in names)
     ]
     if not metrics:
         return
-    names = _by_interest(reading)
     shown = _table(reading, metrics, names[:_ACROSS])
     more = counted(len(names) - _ACROSS, "more strategy", "more strategies")
     note = f" {more}: `-o report.csv`." if len(names) > _ACROSS else ""
     blocks = (shown, muted(bases(reading.advice) + note))
     yield Section("numbers", "Every number", blocks)
-
-
-def _by_interest(reading: Reading) -> list[str]:
-    """All strategies: today's, those that the answer is about, the first refused one, others that
-    changed something, the references, the rest."""
-    advice, compared = reading.advice, reading.compared
-    ranked = [item.strategy for item in advice.ranked]
-    refused = [item.strategy for item in reading.advice.ranked if item.verdict in REFUSED]
-    answer = advice.subject, compared.asks, *refused[:1]
-    acting = (item.strategy for item in reading.advice.ranked if "inactive" not in item.marks)
-    ordered = dict.fromkeys((TODAY, *answer, *acting, *compared.references, *ranked))
-    known = {*ranked, *compared.everyone}
-    return [name for name in ordered if name in known]
 
 
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...comparison.reasons import limit_in_words
 from ...comparison.rules import TABLE, asked_by
+from ...comparison.wording import against_reported
 from ...model.base import grouped
 from ...model.compared import Skipped
 from ...text.wording import count, counted, listed, percent, sentence_case
@@ -105,8 +106,8 @@ def _measured_with(reading: Reading) -> Iterator[Prose]:
     if not reported:
         return
     off, wide = counts / reported - 1, sum(abs(ours - theirs) for ours, theirs in pairs) / reported
-    text = "Prices and tokens count the recorded messages"
-    text += f": {percent(abs(off))} {'more' if off > 0 else 'fewer'} prompt tokens than reported"
+    text = "Prices and tokens count the recorded messages: "
+    text += against_reported(counts / reported)
     if wide > max(_OFF, 2 * abs(off)):
         text += f", run by run {percent(wide)} off"
     yield Prose(f"{text}.", "unread" if wide > _OFF else "")
