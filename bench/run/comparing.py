@@ -26,7 +26,7 @@ from ..model.advice import REFUSED, TODAY
 from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.detail import ReplayDetail
-from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
+from ..model.errors import BenchError, LoadError, ScenarioError, SpecError, nearest, one_line
 from ..model.scores import MeasuredRun
 from ..strategies import Strategy, parse_strategy
 from ..strategies.declaring import at_settings, declarations
@@ -94,15 +94,24 @@ def strategies_given(
 ) -> list[Strategy]:
     """The strategies in a user's argument, one for each setting of a sweep.
 
-    Raises SpecError as `load_strategies` does, for a sweep of more than 100 settings, and (unless
-    `tolerant`) if none of those with user code can be loaded.
+    Raises SpecError for a sweep of more than 100 settings, and unless `tolerant` for a spec that
+    names nothing or does not fit, and if none of the strategies with user code can be loaded.
     """
     settings = [setting for item in declarations(given) for setting in at_settings(item)]
-    strategies = load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
-    users = [item for item in strategies if item.broken or item.has_user_code]
-    if users and not tolerant and all(item.broken for item in users):
-        raise SpecError(f"{users[0].name}: {users[0].broken}")
+    strategies = load_strategies(settings, place, debug=options.debug)
+    if not tolerant:
+        _require_loaded(strategies)
     return strategies
+
+
+def _require_loaded(strategies: Sequence[Strategy]) -> None:
+    """Raise SpecError for a mistake in a spec, and if user code is there and none can be loaded."""
+    for item in strategies:
+        if item.broken is not None and not isinstance(item.broken, LoadError):
+            raise item.broken
+    users = [item for item in strategies if item.broken or item.has_user_code]
+    if users and all(item.broken for item in users):
+        raise SpecError(f"{users[0].name}: {users[0].broken}")
 
 
 def hidden_from_code(paths: Iterable[str], base: Path) -> tuple[str, ...]:

@@ -79,12 +79,12 @@ class Sandbox(msgspec.Struct, frozen=True):
 class Strategy(Declaration):
     """A declaration with the plug-ins in its slots; an empty slot does what the recording did.
 
-    So the reference `recorded` has no slots. `broken` is the reason why a strategy cannot run. With
-    user code all plug-ins run in a `sandbox`, or `in_process_reason` says why they run in this one.
+    So the reference `recorded` has no slots. `broken` is the error because of which a strategy
+    cannot run. With user code all plug-ins run in a `sandbox`, or `in_process_reason` says why they run in this one.
     """
 
     plugins: Mapping[str, tuple[Plugin, ...]] = field(default_factory=dict)
-    broken: str = ""
+    broken: SpecError | None = None
     sandbox: Sandbox | None = field(default=None, compare=False, repr=False)
     in_process_reason: str = field(default="", compare=False)
 

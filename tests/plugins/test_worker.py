@@ -231,7 +231,7 @@ def test_code_that_describes_itself_as_nothing_is_still_user_code(tmp_path):
     (tmp_path / "mine.py").write_text(code + "def f(given): return 'x'\n")
     (mine,) = load_strategies([declaration(f'mine=summarizer="{tmp_path}/mine.py":f')])
     mine.sandbox.child.stop()
-    assert (mine.broken, mine.has_user_code, mine.shipped) == ("", True, False)
+    assert (mine.broken, mine.has_user_code, mine.shipped) == (None, True, False)
 
 
 def test_the_child_process_counts_tokens_as_the_parent_does(replayed):

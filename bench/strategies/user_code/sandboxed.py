@@ -31,15 +31,14 @@ def load_strategies(
     place: Place | None = None,
     *,
     debug: bool = False,
-    tolerant: bool = False,
 ) -> list[Strategy]:
     """The strategies of some declarations.
 
-    Strategies with user code run in a child process, which those with the same files share. A
-    strategy is broken if its file raises when it is imported, ends the process, or hangs. Functions
-    that cannot be sent to a child run in this process, and `in_process_reason` says why; with
-    `debug` all functions do. Raises SpecError for a spec that names nothing or does not fit; if
-    `tolerant`, such a strategy is broken instead.
+    Strategies with user code run in a child process, which those with the same files share.
+    Functions that cannot be sent to a child run in this process, and `in_process_reason` says why;
+    with `debug` all functions do. Nothing is raised: a strategy is `broken` by a SpecError if its
+    spec names nothing or does not fit, by a LoadError if its file raises when it is imported, ends
+    the process, or hangs.
     """
     place = place or Place()
     strategies: dict[int, Strategy] = {}
@@ -53,9 +52,9 @@ def load_strategies(
                 strategy = build_strategy(declaration, place.base)
                 strategies[number] = replace(strategy, in_process_reason=reason)
         except SpecError as error:
-            strategies[number] = _broken_strategy(declaration, error, tolerant)
+            strategies[number] = Strategy.of(declaration, broken=error)
     for numbers in groups.values():
-        group = _in_child([declared[number] for number in numbers], place, tolerant)
+        group = _in_child([declared[number] for number in numbers], place)
         strategies |= zip(numbers, group, strict=True)
     return [strategies[number] for number in range(len(declared))]
 
@@ -80,7 +79,7 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
     return next(filter(None, codes), ""), ""
 
 
-def _in_child(group: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
+def _in_child(group: Sequence[Declaration], place: Place) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     slots = set().union(*(declared.slots for declared in group))
     modules = (EACH_REPLAY, *((ITS_MESSAGES,) if slots & {"compactor", "routers"} else ()))
@@ -98,15 +97,15 @@ def _in_child(group: Sequence[Declaration], place: Place, tolerant: bool) -> lis
         child.stop()
         another.stop()
         if len(group) > 1:
-            return [_in_child([declared], place, tolerant)[0] for declared in group]
+            return [_in_child([declared], place)[0] for declared in group]
         why = error if isinstance(error, NoAnswer) else SPOILT
-        return [_broken_strategy(group[0], why, tolerant)]
+        return [Strategy.of(group[0], broken=LoadError(f"it cannot be loaded: {why}"))]
     files = tuple(descriptions.files)
     strategies: list[Strategy] = []
     for number, (declared, loaded) in enumerate(zip(group, descriptions.strategies, strict=True)):
         if loaded.error:
             problem = (LoadError if loaded.is_broken else SpecError)(loaded.error)
-            strategies.append(_broken_strategy(declared, problem, tolerant))
+            strategies.append(Strategy.of(declared, broken=problem))
             continue
         plugins: dict[str, tuple[Plugin, ...]] = {}
         for slot, described in loaded.plugins.items():
@@ -117,15 +116,6 @@ def _in_child(group: Sequence[Declaration], place: Place, tolerant: bool) -> lis
         sandbox = Sandbox(child, another, number, files)
         strategies.append(Strategy.of(declared, plugins=plugins, sandbox=sandbox))
     return strategies
-
-
-def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
-    """A strategy that cannot be loaded, with the reason. Raises SpecError unless `tolerant`."""
-    if isinstance(problem, LoadError):
-        return Strategy.of(declared, broken=str(problem))
-    if isinstance(problem, SpecError) and not tolerant:
-        raise problem
-    return Strategy.of(declared, broken=f"it cannot be loaded: {problem}")
 
 
 def stop(strategies: Sequence[Strategy]) -> None:
