@@ -1,14 +1,13 @@
-"""What several documents read: raw script results, and the states of routers."""
+"""Shared by several documents: raw script results, short texts, and the states of routers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...model import ToolResult, UserTurn, as_text, lines_of
-from ...text.scripts import NONE, Script
+from ...model import ToolResult, as_text, lines_of
 from ..parsed import json_value, parsed_value
 
 Noise = Literal["status", "markers"]
@@ -80,29 +79,23 @@ def rows_of(data: Any) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-# ---------------------------------------------------------------- what routers read
+def brief(value: Any, limit: int) -> str:
+    """The first `limit` characters of `str()` of a value; "Success" for an empty one.
+
+    >>> brief({"go": 12}, 6), brief("", 6)
+    ("{'go':", 'Success')
+    """
+    return str(value)[:limit] if value else "Success"
 
 
-def request_of(state: Mapping[str, Any]) -> str:
-    """The request to choose a script for: the user turn's text; `""` for any other step."""
-    step = state.get("step")
-    return step.content if isinstance(step, UserTurn) else ""
+# ---------------------------------------------------------------- the states of routers
 
 
-def selection(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
-    """A selection router's answer: the first script's name or `none`, and all names as detail."""
-    names = [script.name for script in ranked]
-    return (names[0] if names else NONE), {"ranked": names}
-
-
-def total_steps(state: Mapping[str, Any]) -> int:
-    """The number of steps: `total_steps` of the state, else of `execution_plan.steps`, else 0."""
-    number = state.get("total_steps")
-    if isinstance(number, int):
-        return number
+def planned_steps(state: Mapping[str, Any]) -> list[Any]:
+    """The steps of `execution_plan` in a state; `[]` without any."""
     plan = state.get("execution_plan")
     steps = plan.get("steps") if isinstance(plan, Mapping) else None
-    return len(steps) if isinstance(steps, list | tuple) else 0
+    return list(steps) if isinstance(steps, list | tuple) else []
 
 
 def current_step_index(state: Mapping[str, Any]) -> int:

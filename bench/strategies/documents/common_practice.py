@@ -19,6 +19,7 @@ from ..histories import older, safe_cut, system_count
 from ..offloading import offload
 from ..parsed import parsed_value
 from ..settings import Count, Turns
+from . import brief
 
 
 @register("compactor", "mask_observations")
@@ -211,6 +212,6 @@ def external(result: ToolResult, *, preview_chars: Count = 200) -> Record:
         untruncated_record(result),
         value=f"[stored as {handle}: {len(text)} characters]{preview}",
         result_type="text",
-        summary=str(value)[:100] if value else "Success",
+        summary=brief(value, 100),
         handle=handle,
     )

@@ -10,7 +10,7 @@ from ...model import Message
 from ...plugins.registry import register
 from .. import NewHistory, Window, WrittenSummary
 from ..engines import AtShare, Parts, Summary, WithWriter, state
-from ..histories import split_old, summary_message, total, with_text, worth_summarising
+from ..histories import older, split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
 
 
@@ -240,15 +240,15 @@ class SeparateCommandsDeployed(WithCommands):
     ) -> NewHistory:
         """The history after a trigger: two summaries and two tails."""
         entries = self._commands.entries
-        older = entries[: max(0, len(entries) - self.keep_commands)]
+        old = older(entries, self.keep_commands)
         written = [self.write(list(map(self._cut, talk)))]
-        if older:
-            texts = [entry.deployed_text(self.old_result_chars, "Result") for entry in older]
+        if old:
+            texts = [entry.deployed_text(self.old_result_chars, "Result") for entry in old]
             written.append(self.write([Message(role="user", kind="result", text=t) for t in texts]))
-        of_older = [summary_message(one.text) for one in written[1:]]
-        of_last = self._history_message(entries[len(older) :], self.keep_commands)
-        self._standing, self._last_commands = (*of_older, *of_last), ()
-        messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
+        of_old = [summary_message(one.text) for one in written[1:]]
+        of_last = self._history_message(entries[len(old) :], self.keep_commands)
+        self._standing, self._last_commands = (*of_old, *of_last), ()
+        messages = [*system, summary_message(written[0].text), *of_old, *recent, *of_last]
         return NewHistory(messages, written, total(window.count, self._standing))
 
     def _cut(self, message: Message) -> Message:

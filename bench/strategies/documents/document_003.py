@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ...model import Approval, ModelTurn, ToolResult, compact_json
+from ...model import Approval, ModelTurn, ToolResult, UserTurn, compact_json
 from ...plugins.registry import register
 from ...text.common_words import FUNCTION_WORDS
-from ...text.scripts import Script, scripts_of, words_of_name
+from ...text.scripts import NONE, Script, scripts_of, words_of_name
 from ..settings import Count
-from . import Noise, current_step_index, is_critical, request_of, script_output, selection
+from . import Noise, current_step_index, is_critical, planned_steps, script_output
 
 
 @register("summarizer", "count_only")
@@ -94,7 +94,8 @@ def plan(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     >>> plan({"multi_step_plan": steps, "current_step_index": 1, "execution_history": [{"success": True}]})
     ('continue', {'next': 'Columns.cs', 'number': 1})
     """
-    steps, done = _steps(state), current_step_index(state)
+    planned, done = state.get("multi_step_plan"), current_step_index(state)
+    steps = planned if isinstance(planned, list | tuple) else planned_steps(state)
     then = "complete" if done >= len(steps) else "continue"
     detail = (
         {} if then == "complete" else {"next": _name(steps[max(done, 0)]), "number": max(done, 0)}
@@ -106,14 +107,6 @@ def plan(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if last is not None and state.get("execution_summary") is not None:
         return "process_summary", {"then": then, **detail}
     return then, detail
-
-
-def _steps(state: Mapping[str, Any]) -> list[Any]:
-    planned = state.get("multi_step_plan")
-    if planned is None:
-        overall = state.get("execution_plan")
-        planned = overall.get("steps") if isinstance(overall, Mapping) else None
-    return list(planned) if isinstance(planned, list | tuple) else []
 
 
 def _name(step: Any) -> Any:
@@ -161,12 +154,24 @@ _ACTION_OF = {
 }
 
 
+def _request(state: Mapping[str, Any]) -> str:
+    """The request to choose a script for: the user turn's text; `""` for any other step."""
+    step = state.get("step")
+    return step.content if isinstance(step, UserTurn) else ""
+
+
+def _selection(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
+    """A selection router's answer: the first script's name or `none`, and all names as detail."""
+    names = [script.name for script in ranked]
+    return (names[0] if names else NONE), {"ranked": names}
+
+
 def _most_shared(
     asked: set[str], scripts: Sequence[Script], words: Callable[[Script], set[str]]
 ) -> tuple[str, dict[str, Any]]:
     """The selection of the scripts that share words with the request, most shared words first."""
     shared = {script.name: len(asked & words(script)) for script in scripts}
-    return selection(
+    return _selection(
         sorted((item for item in scripts if shared[item.name]), key=lambda item: -shared[item.name])
     )
 
@@ -187,7 +192,7 @@ def keyword(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     >>> keyword({"step": UserTurn(index=0, content="make a wall"), "manifest": manifest})
     ('Make_Wall', {'ranked': ['Make_Wall']})
     """
-    asked = set(words_of_name(request_of(state)))
+    asked = set(words_of_name(_request(state)))
     scripts = scripts_of(state.get("manifest"))
     return _most_shared(
         asked, scripts, lambda item: set(words_of_name(f"{item.name} {item.description}"))
@@ -211,7 +216,7 @@ def action(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     >>> action({"step": UserTurn(index=0, content="create walls"), "manifest": manifest})
     ('Create_Wall.cs', {'ranked': ['Create_Wall.cs']})
     """
-    request = words_of_name(request_of(state))
+    request = words_of_name(_request(state))
     wanted, scripts = _action(request), scripts_of(state.get("manifest"))
 
     def action_of(script: Script) -> str | None:
@@ -266,15 +271,15 @@ class Semantic:
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The best script for the request, and the `top` best as detail."""
         scripts, index = _manifest_index(compact_json(state.get("manifest")))
-        asked = list(dict.fromkeys(_pieces(request_of(state))))
+        asked = list(dict.fromkeys(_pieces(_request(state))))
         if index is None or not asked:
-            return selection([])
+            return _selection([])
         scores = index.get_scores(asked).tolist()
         ranked = sorted(
             (place for place, score in enumerate(scores) if score > 0),
             key=lambda place: -scores[place],
         )
-        return selection([scripts[place] for place in ranked[: self.top]])
+        return _selection([scripts[place] for place in ranked[: self.top]])
 
 
 @lru_cache(maxsize=8)

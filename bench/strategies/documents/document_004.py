@@ -13,7 +13,7 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_prefix
 from .. import untruncated_record
 from ..settings import Count
-from . import current_step_index, is_critical, total_steps
+from . import brief, current_step_index, is_critical, planned_steps
 
 ENRICHMENT = "perform_enrichment_analyses"
 """The function whose results have terms, p-values and totals by method."""
@@ -48,15 +48,6 @@ def methods_of(value: Any) -> dict[str, Mapping[str, Any]]:
     """The findings of an enrichment result by method; `{}` for anything but a mapping."""
     by_name = value if isinstance(value, Mapping) else {}
     return {name: by_name[name] for name in METHODS if isinstance(by_name.get(name), Mapping)}
-
-
-def brief(value: Any, limit: int) -> str:
-    """The first `limit` characters of `str()` of a value; "Success" for an empty one.
-
-    >>> brief({"go": 12}, 6), brief("", 6)
-    ("{'go':", 'Success')
-    """
-    return str(value)[:limit] if value else "Success"
 
 
 # ---------------------------------------------------------------- what is stored
@@ -358,7 +349,7 @@ def executor(state: Mapping[str, Any]) -> str:
     >>> executor({"execution_history": [{}], "current_step_index": 1, "total_steps": 1})
     'step_evaluate'
     """
-    within = state.get("execution_history") and current_step_index(state) <= total_steps(state)
+    within = state.get("execution_history") and current_step_index(state) <= _total_steps(state)
     return "step_evaluate" if within else "complete"
 
 
@@ -375,4 +366,10 @@ def step_evaluator(state: Mapping[str, Any]) -> str:
     """
     if is_critical(state):
         return "abort"
-    return "complete" if current_step_index(state) >= total_steps(state) else "continue"
+    return "complete" if current_step_index(state) >= _total_steps(state) else "continue"
+
+
+def _total_steps(state: Mapping[str, Any]) -> int:
+    """The number of steps: `total_steps` of the state, else of its plan."""
+    number = state.get("total_steps")
+    return number if isinstance(number, int) else len(planned_steps(state))
