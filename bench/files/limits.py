@@ -66,7 +66,7 @@ def limit(name: str, environment: Mapping[str, str] = os.environ) -> int:
     return {**LIMITS, **limits_of(environment.get(VARIABLE, ""))}[name]
 
 
-def raised(name: str) -> str:
+def how_to_raise(name: str) -> str:
     """The end of an error about a limit: how to raise it."""
     return f"if that is right, raise it with --limit {name}=N"
 
@@ -91,7 +91,7 @@ def read_regular(path: Path) -> bytes:
         piece = max(mode.st_size + 1, 1_000_000)
         data = joined(_pieces(file, piece), most) if mode.st_size <= most else None
     if data is None:
-        raise OSError(0, f"has more than {most:,} bytes; {raised('size')}")
+        raise OSError(0, f"has more than {most:,} bytes; {how_to_raise('size')}")
     return data
 
 

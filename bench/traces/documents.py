@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..files.limits import limit, raised, read_regular
+from ..files.limits import how_to_raise, limit, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
 from .unpacked import GZIP, unpacked
@@ -106,7 +106,7 @@ class Document:
         """
         first = line or 1
         if len(data) > limit("line"):
-            what = f"a JSON value of more than {limit('line'):,} bytes — {raised('line')}"
+            what = f"a JSON value of more than {limit('line'):,} bytes — {how_to_raise('line')}"
             raise self.fail(what, line=line)
         try:
             value = _decoded(data)

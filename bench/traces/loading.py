@@ -58,7 +58,7 @@ def load(paths: Paths, base: Path | None = None) -> Loaded:
     or without its format before a colon (`messages:runs/a.jsonl`); relative paths start at `base`.
     A named file must be recognised and complete. In a folder, files that are damaged or that no
     reader recognises are left out and listed with the reason; a folder without a trace is an error,
-    and so is a file that two readers are equally sure of. Among several files, those without a run,
+    and so is a file of which two readers are equally certain. Among several files, those without a run,
     and those whose run another has given, are left out and listed; a part of another is read with
     it. One that two paths name is read once. Runs are named after their files, a second one of the
     same name after its path. No paths give no traces. A user's reader (`mine.py:Reader:runs/`) runs
@@ -95,7 +95,7 @@ class TraceSource:
         for given in everything:
             if given.format is not None:
                 _ = readers[given.format]  # an unknown one is an error before anything is read
-        files = [file for given in everything for file in given.files]
+        alone = sum(len(given.files) for given in everything) == 1
         known, begun = _Known(), set[str]()
         for given in everything:
             skipped, traces = len(self.skipped), len(known.outlines)
@@ -105,7 +105,7 @@ class TraceSource:
             for file in new:
                 # those of a folder know their neighbours
                 document = Document(*file, () if given.named else folders[file.path.parent])
-                for read in self._read(document, given, readers, alone=len(files) == 1):
+                for read in self._read(document, given, readers, alone=alone):
                     trace, reason = known.named(read, file, document.sha256)
                     if not reason:
                         yield trace
@@ -130,7 +130,7 @@ class TraceSource:
         except NoReader:
             raise
         except TraceError as error:
-            meant = readers.surest(document) if given.named and given.format else []
+            meant = readers.most_certain(document) if given.named and given.format else []
             if meant and given.format not in meant:
                 short = str(error).partition(" — ")[0]
                 instead = f"recognised as {meant[0]}: write {meant[0]}:{document.name}"
@@ -170,7 +170,7 @@ class _Readers(dict[str, Reader]):
             raise NoReader(str(error)) from None
         return self[name]
 
-    def surest(self, document: Document, format: str | None = None) -> list[str]:
+    def most_certain(self, document: Document, format: str | None = None) -> list[str]:
         """The names of the readers that are most certain of a document, or of `format` if it is."""
         answers: dict[str, Confidence] = {}
         for name in entries("reader") if format is None else [format]:
@@ -183,14 +183,14 @@ class _Readers(dict[str, Reader]):
         """The name of the reader for a document. TraceError if none recognises it."""
         if given.format is not None and given.named:
             return given.format
-        surest = self.surest(document, given.format)
-        if not surest:
+        most_certain = self.most_certain(document, given.format)
+        if not most_certain:
             raise _not_recognised(document, given)
-        if len(surest) > 1:
-            named = f"{surest[0]}:{document.name}"
-            both = f"could be {' or '.join(surest)}"
+        if len(most_certain) > 1:
+            named = f"{most_certain[0]}:{document.name}"
+            both = f"could be {' or '.join(most_certain)}"
             raise NoReader(f"{document.name}: {both} — name the format: {named}")
-        return surest[0]
+        return most_certain[0]
 
 
 def _not_recognised(document: Document, given: GivenPath) -> TraceError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..files.limits import limit, raised
+from ..files.limits import how_to_raise, limit
 from ..model.errors import TraceError, nearest
 from ..plugins.registry import entries
 from .documents import Document
@@ -138,7 +138,7 @@ def _require_few(count: int, name: str) -> None:
     most = limit("files")
     if count > most:
         what = f"{name}: holds more than {most:,} files"
-        raise TraceError(f"{what} — {raised('files')}, or give a smaller folder")
+        raise TraceError(f"{what} — {how_to_raise('files')}, or give a smaller folder")
 
 
 def _matches(base: Path, pattern: str) -> Iterator[InputFile]:

@@ -9,7 +9,7 @@ import struct
 import zlib
 from typing import Any
 
-from ..files.limits import LIMITS, joined, limit, raised
+from ..files.limits import LIMITS, how_to_raise, joined, limit
 from ..model.errors import TraceError, one_line
 
 GZIP = b"\x1f\x8b"
@@ -38,7 +38,7 @@ def unpacked(raw: bytes, name: str) -> bytes:
     except _DAMAGE as error:
         raise _damaged(name, "gzip data is damaged or cut short", error) from None
     if data is None:
-        raise TraceError(f"{name}: expands to more than {most:,} bytes — {raised('size')}")
+        raise TraceError(f"{name}: expands to more than {most:,} bytes — {how_to_raise('size')}")
     return data
 
 
@@ -62,7 +62,7 @@ class ZipEntries:
         self._expanded += info.file_size
         if self._expanded > most:
             what = f"the entries expand to more than {most:,} bytes"
-            raise TraceError(f"{place}: {what} — {raised('size')}")
+            raise TraceError(f"{place}: {what} — {how_to_raise('size')}")
         try:
             is_zstd = info.compress_type == _ZSTD_METHOD
             return self._of_zstd(info) if is_zstd else self._zip.read(info)

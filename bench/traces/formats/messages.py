@@ -47,10 +47,10 @@ class Messages(Format):
         typical = list(filter(is_message, listed))
         if 2 * len(typical) <= len(listed) or frame.keys() & _LOG:
             return Confidence.NO
-        foreign = any(item.keys() & _OTHERS for item in (frame, *dicts(listed)))
+        is_other = any(item.keys() & _OTHERS for item in (frame, *dicts(listed)))
         observed = any(map(_is_observed, dicts(listed)))
-        sure = not observed and not foreign and any(map(_has_calls, typical))
-        return Confidence.CERTAIN if sure else Confidence.POSSIBLE
+        is_certain = not observed and not is_other and any(map(_has_calls, typical))
+        return Confidence.CERTAIN if is_certain else Confidence.POSSIBLE
 
     def runs(self, document: Document, unread: Unread) -> Iterable[Steps]:
         objects = document.objects(unread)
