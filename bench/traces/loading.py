@@ -109,10 +109,8 @@ class TraceSource:
                     trace, reason = known.named(read, file, document.sha256)
                     if not reason:
                         yield trace
-                    elif (
-                        left_out := (encodable(file.name), encodable(reason))
-                    ) not in self.skipped[-1:]:
-                        self.skipped.append(left_out)
+                    else:
+                        self._leave_out(file.name, reason)
             if len(known.outlines) == traces and new and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
         if self.paths and not known.outlines:
@@ -137,13 +135,18 @@ class TraceSource:
                 raise TraceError(f"{short} — {instead}") from None
             if given.named and (alone or not isinstance(error, NoRun)):
                 raise
+            left_out = self._leave_out(document.name, _without_name(str(error), document.name))
             if not isinstance(error, NoRun | _NotRecognised):
-                self.damaged.append(encodable(document.name))
-            reason = _without_name(str(error), document.name)
-            self.skipped.append((encodable(document.name), encodable(reason)))
+                self.damaged.append(left_out[0])
             if isinstance(error, PartOf) and error.whole is not None:
-                self._parts.append((error.whole, self.skipped[-1]))
+                self._parts.append((error.whole, left_out))
             return []
+
+    def _leave_out(self, name: str, reason: str) -> tuple[str, str]:
+        """List a file as left out, once if it has several runs; returns the entry."""
+        left_out = encodable(name), encodable(reason)
+        self.skipped += [left_out] if left_out not in self.skipped[-1:] else []
+        return left_out
 
 
 class _NotRecognised(TraceError):

@@ -28,8 +28,6 @@ _SILENT = {
 (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
 _MAIN = "main"
-
-
 _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalParentUuid": str,
          "timestamp": object, "message": dict, "isCompactSummary": object, "isVisibleInTranscriptOnly": object,
          "toolUseResult": object, "tool_use_result": object, "attachment": dict, "compactMetadata": dict,
@@ -63,12 +61,9 @@ class ClaudeCode(SessionLog):
 
     def __init__(self) -> None:
         super().__init__()
-        self.noted: list[
-            tuple[list[Fields], str]
-        ] = []  # each line, or all of an answer; its thread
-        self.answers: dict[
-            tuple[str, str], list[Fields]
-        ] = {}  # the lines of each, by thread and id
+        # Each line, or all lines of an answer, with the thread.
+        self.noted: list[tuple[list[Fields], str]] = []
+        self.answers: dict[tuple[str, str], list[Fields]] = {}  # their lines, by thread and id
         self.boundary: Fields | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}  # of each line; they show where the user went back
         self.step_of: dict[str, int] = {}
