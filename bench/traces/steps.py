@@ -58,9 +58,10 @@ class ToolRun:
 
 @dataclass(frozen=True)
 class ReadMessage:
-    """One message of a run. `calls`, `reasoning`, `model`, `usage` and `answer_id` belong to a
-    model's answer; `call_id`, `name`, `failed`, `error` (else the content is why it failed) and
-    `ran` to a tool message; `other` are the kinds of parts without text (`picture` is known)."""
+    """One message of a run. `calls`, `reasoning` (with `reasoning_resent` in later prompts, too),
+    `model`, `usage` and `answer_id` belong to a model's answer; `call_id`, `name`, `failed`,
+    `error` (else the content is why it failed) and `ran` to a tool message; `other` are the kinds
+    of parts without text (`picture` is known)."""
 
     role: Role
     content: str = ""

@@ -59,9 +59,8 @@ def test_the_documented_reader_passes_the_tests_of_every_reader(copied: Path) ->
 @pytest.mark.slow
 def test_a_private_reader_is_named_by_its_path(copied: Path) -> None:
     text = (copied / "bench/traces/formats/deskbot.py").read_text(encoding="utf-8")
-    text = text.replace("from .. import", "from bench.traces import").replace(
-        "from . import", "from bench.traces.formats import"
-    )
+    text = text.replace("from . import", "from bench.traces.formats import")
+    text = text.replace("from .. import", "from bench.traces import")
     own = copied / "my" / "own.py"
     own.parent.mkdir()
     own.write_text(

@@ -149,9 +149,10 @@ def test_outputs_that_swe_agent_no_longer_sent_are_an_edit_before_the_first_turn
     assert [(it.index, it.shown) for it in edits] == [(5, {4: "Old environment output: (1 lines omitted)"})]
 
 
-def test_a_compaction_of_opencode_keeps_the_messages_from_its_tail_on() -> None:
-    (reset,) = (it for it in read("opencode", WHOLE["opencode"]).steps if isinstance(it, ContextReset))
-    assert reset.kept == tuple(range(7, reset.index))
+def test_prompts_of_opencode_have_the_tail_of_a_compaction_and_the_output_of_what_was_stopped() -> None:
+    trace = read("opencode", WHOLE["opencode"])
+    assert [step.kept for step in trace.steps if isinstance(step, ContextReset)] == [(7, 8, 9, 10, 11)]
+    assert trace.results[1].seen == "wc: wall.csv: No such file"
 
 
 def test_going_back_in_gemini_cli_is_a_reset(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from . import SessionLog
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
+_STOPPED = "MessageAbortedError"
+"""The error of an answer that its user stopped, and that later prompts have all the same."""
 _SENT = {"compaction": "What did we do so far?",
          "subtask": "The following tool was executed by the user"}  # fmt: skip
 """The texts that the model gets for some parts of a user's message."""
@@ -21,7 +23,7 @@ _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "a
 _TEXT_FILES = ("text/plain", "application/x-directory")
 """Files whose text is in a separate part."""
 _MESSAGE: Kinds = {"id": str, "role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
-            "cost": float, "error": object, "system": str}  # fmt: skip
+            "cost": float, "error": dict, "system": str}  # fmt: skip
 _PART: Kinds = {"type": str, "text": str, "ignored": bool, "callID": str, "tool": str, "state": dict, "tokens": dict,
          "reason": str, "cost": float, "mime": str, "url": str, "tail_start_id": str}  # fmt: skip
 _STATE = {"status": str, "input": object, "output": str, "error": str, "metadata": dict, "time": dict,
@@ -37,8 +39,9 @@ class Opencode(SessionLog):
     Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the
     first call after that. A message of compaction and its summary are turns, and then a
     ContextReset that keeps those two, and the messages before them from `tail_start_id` on. A call
-    that was interrupted failed. The cost is in `meta`. A sub-agent's session is a file of its own.
-    Its storage is read by way of `opencode export`.
+    that was interrupted failed. An answer that failed is in no prompt, and counted. The cost is in
+    `meta`. A sub-agent's session is a file of its own. Its storage is read by way of `opencode
+    export`.
 
     Not kept: the system prompt and tool definitions, the whole output of a truncated result, which
     is a file of its own.
@@ -72,13 +75,13 @@ class Opencode(SessionLog):
         created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")
         self.at(created)
         self.begun[fields.get("id", "")] = self.index
-        role = fields.get("role")
+        role, stopped = fields.get("role"), fields.get("error", {}).get("name") == _STOPPED
         answered = any(piece.get("type") in ("text", "tool") for piece in pieces)
         if role == "user":
             self._user(fields, pieces)
         elif role != "assistant":
             self.unread.kind("message of a role", role)
-        elif "error" in fields and not answered:
+        elif "error" in fields and not (stopped and answered):
             self.unread.add("answer that failed")
         else:
             self._clear(created or 0.0)
@@ -135,8 +138,11 @@ class Opencode(SessionLog):
         state = fields_of(given, _STATE, self.unread)
         times = fields_of(state.get("time"), _TIMES, self.unread)
         failed = state.get("status") != "completed"
-        seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
-        ran = ToolRun(cut=as_dict(state, "metadata").get("truncated") is True)
+        metadata = as_dict(state, "metadata")
+        stopped = metadata.get("output") if metadata.get("interrupted") is True else None
+        error = text(stopped) or state.get("error") or _INTERRUPTED
+        seen = error if failed else state.get("output", "")
+        ran = ToolRun(cut=metadata.get("truncated") is True)
         pictures = [PICTURE for file in dicts(state.get("attachments")) if text(file.get("url"))]
         shown = ReadMessage("tool", seen, failed=failed, ran=ran, other=tuple(pictures))
         known = {"call_id": call_id, "time": time_of(times.get("end"), self.unread)}
