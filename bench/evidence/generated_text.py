@@ -173,7 +173,7 @@ class RewrittenResult(GeneratedText):
         """What its lines, or those of the texts in its JSON, show of a text result."""
         lines = self.contents.lines
         try:
-            return lines.compare(_lines_in(parse_json(self.text), lines, self.result.as_script))
+            return lines.compare(_lines_in(parse_json(self.text), lines))
         except NothingParsed:
             return lines.compare(self.text.split("\n"))
 
@@ -228,14 +228,12 @@ _LONG_LINE_CHARS = 24
 """A line with this many characters is not in another text by accident."""
 
 
-def _lines_in(value: Any, result: ResultLines, script: dict[str, Any]) -> Iterator[str]:
+def _lines_in(value: Any, result: ResultLines) -> Iterator[str]:
     """Yield the lines of the texts in a value, and other values, and texts of one line that the
-    result does not have, with their keys; none for what is as in the result as a script's."""
+    result does not have, with their keys."""
     for key, item in scalars_of(value):
         part = as_text(item)
         is_shown = isinstance(item, str) and ("\n" in item or result.numbers_of(item))
-        if not is_shown and key in script and script[key] == item:
-            continue
         yield from part.split("\n") if is_shown or not key else [f"{key}: {part}"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..model import ToolResult, as_text, compact_json, memo
+from ..model import ToolResult, as_text, memo
 from ..text.data_formats import comments_of, parse_data
 from ..text.decode import NothingParsed, decode_strings, letters_of, parse_json
 from ..text.encoded import decoded_runs
@@ -174,8 +174,6 @@ class ResultContents:
     def _lines_beside_data(self, text: str) -> list[str] | None:
         """The lines of a text besides the data, the comments and the lines between tables of the
         result; None if the text lacks one of these."""
-        if self.result.data is None and text == compact_json(self.result.as_script):
-            return []  # what a function of mappings gets for it
         is_json = text[:1] in ("[", "{") and text == self._as_json
         is_written = is_json or ("@table" in text and text == self._as_csv)
         data = None if is_written else data_of(text, self._headers)

@@ -62,6 +62,17 @@ class Inputs:
         prompt = {"messages": self.messages()} if "prompt" in self.first else {}
         return {**self.first, **prompt}
 
+    def unframed(self, answer: Any) -> Any:
+        """An answer about a result. In place of the mapping that a function got for a text, with
+        another output or fewer keys, stands its output: the rest is not recorded."""
+        is_framed = self._form == "dict" and not isinstance(self.first.data, Mapping)
+        if not is_framed or not isinstance(answer, dict):
+            return answer
+        rest = {key: value for key, value in answer.items() if key != "output"}
+        if "output" in answer and rest.items() <= self.first.as_script.items():
+            return answer["output"]
+        return {key: self.unframed(value) for key, value in answer.items()}
+
 
 def chat_of(form: str) -> OpenAIMessages:
     """A new converter of messages for a form's interface; OpenAI's if the form names none. Raises

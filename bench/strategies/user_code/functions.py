@@ -175,8 +175,8 @@ def _history_of(answer: Any, inputs: Inputs) -> NewHistory | None:
 
 
 _READ: dict[str, Callable[[Any, Inputs], Any]] = {
-    "summarizer": lambda answer, inputs: answer,
-    "store": lambda answer, inputs: record_of(answer, inputs.first),
+    "summarizer": lambda answer, inputs: inputs.unframed(answer),
+    "store": lambda answer, inputs: record_of(inputs.unframed(answer), inputs.first),
     "consumer": _reply_of,
     "evaluator": _findings_of,
     "router": _decision_of,

@@ -27,14 +27,14 @@ def plain_data(value: Any) -> Any:
 
     Values that JSON can represent (a date, a dataclass, a pydantic model, a set, a path, a number
     of numpy) are converted. Raises StrategyError for bytes, for values of the bench (other than a
-    Reply) and for any other object. Errors of the object's own code are raised as they are.
+    Reply or a mapping) and for any other object. Errors of the object's own code are raised as they are.
 
     >>> plain_data({1: (1, {2}), "at": PurePath("a/b")})
     {'1': [1, [2]], 'at': 'a/b'}
     """
     if type(value) is str:
         return value
-    if type(value).__module__.startswith("bench.") and not isinstance(value, Reply):
+    if type(value).__module__.startswith("bench.") and not isinstance(value, Reply | Mapping):
         raise _no_data(value)  # such as the result that the function was given
     try:
         data = msgspec.to_builtins(value, enc_hook=_plain, builtin_types=_BYTES)
