@@ -74,7 +74,7 @@ class Opencode(SessionLog):
         pieces = [fields_of(part, _PART, self.unread) for part in parts]
         created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")
         self.at(created)
-        self.begun[fields.get("id", "")] = self.index
+        self.begun |= {fields["id"]: self.index} if "id" in fields else {}
         role, stopped = fields.get("role"), fields.get("error", {}).get("name") == _STOPPED
         answered = any(piece.get("type") in ("text", "tool") for piece in pieces)
         if role == "user":

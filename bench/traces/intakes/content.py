@@ -16,7 +16,9 @@ _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "toolCall", "function_call",
           "custom_tool_call", "non_standard_tool_call"}  # fmt: skip
 _THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
-_RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "_call_output")
+ITEM_RESULTS = ("_call_output", "_search_output")
+"""The endings of the types of items with a tool's result, in the Responses interface."""
+_RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", *ITEM_RESULTS)
 """The endings of the types of blocks with a tool's result."""
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
 _IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
@@ -31,7 +33,7 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
               "image_url", "detail", "redacted", "summary", "reasoning", "encrypted_content", "index", "extras",
               "phase", "providerMetadata", "providerOptions", "state", "internal", "mime_type", "modality", "thought",
               "role", "thoughtSignature", "thought_signature", "thinkingSignature", "server_label", "container_id", "namespace", "format",
-              "kind", "mimeType", "dynamic", "providerExecuted", "created_by",
+              "kind", "mimeType", "dynamic", "providerExecuted", "created_by", "execution",
                "partialJson", "internal_chat_message_metadata_passthrough",
               *_IDS, *NAMES, *_ARGUMENTS, *_OUTPUTS}  # fmt: skip
 _PICTURES = {"image", "image_url", "input_image", "computer_screenshot"}
@@ -102,7 +104,8 @@ class Blocks:
         if kind in _CALLS:
             self.calls.append(call_in(block, unread, kind))
         elif kind.endswith(_RESULTS):
-            self.results.append(result_of(block, unread))
+            own = {"id": None} if kind.endswith(ITEM_RESULTS) else {}  # not the call's
+            self.results.append(result_of(block | own, unread))
         elif kind in _THOUGHTS:
             self._think(block, unread)
         elif kind.endswith("_call"):
@@ -146,7 +149,7 @@ class Blocks:
         self.calls.append(call)
         if any(item.get(key) is not None for key in (*_OUTPUTS, "error") if key != "content"):
             self.results.append(result_of({**item, "id": call.id, "name": call.name}, unread))
-        elif item.get("call_id") is None:
+        elif item.get("call_id") is None and "execution" not in item:
             unread.add(f"result of {call.name}, which the server keeps to itself")
 
 

@@ -17,7 +17,7 @@ from ...model import ToolCall, as_text
 from ...text.decode import NothingParsed, parse_prefix
 from ..steps import ReadMessage, Role, ToolRun
 from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, text, time_of, without_empty
-from .content import NAMES, Blocks, blocks_of, call_in, result_of
+from .content import ITEM_RESULTS, NAMES, Blocks, blocks_of, call_in, result_of
 from .usage import usage_in
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",
@@ -68,7 +68,7 @@ def is_item(value: Any) -> bool:
         return is_typed or not parts.isdisjoint(_ITEM_PARTS)
     if kind == "reasoning":
         return "text" not in fields
-    return kind == "agent_message" or str(kind).endswith(("_call", "_call_output"))
+    return kind == "agent_message" or str(kind).endswith(("_call", *ITEM_RESULTS))
 
 
 def is_message(value: Any) -> bool:
@@ -127,11 +127,13 @@ def _answer_of(blocks: Blocks) -> list[ReadMessage]:
 
 
 def is_answers(item: Fields) -> bool:
-    """True for an item that is part of a model's answer."""
+    """True for an item that is part of a model's answer: its own, or the result of a tool that the
+    server ran."""
     kind = item.get("type")
     if kind in ("message", None):
         return item.get("role") in (None, "assistant")
-    return kind == "reasoning" or str(kind).endswith("_call")
+    served = item.get("execution") == "server"
+    return kind == "reasoning" or str(kind).endswith("_call") or served
 
 
 def _other_item(item: Fields, unread: Unread) -> list[ReadMessage]:
