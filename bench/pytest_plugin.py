@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         REQUIRE,
         action="store_true",
-        help="judge every scenario; fail without a baseline, and where what it judged is gone",
+        help="judge every scenario; fail without a baseline, or if a part of it is missing",
     )
     group.addoption(
         UNDECIDED, action="store_true", help="pass where a gate could not decide instead of failing"

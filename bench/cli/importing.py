@@ -61,4 +61,6 @@ def _require_free(output: Path, sources: tuple[str, ...]) -> None:
     require_place([output])
     read = {file.path.resolve() for text in sources for file in given_files(text, Path()).files}
     if output.resolve() in read:
-        raise BenchError(f"{output}: is read, and writing it would destroy it — give another file")
+        raise BenchError(
+            f"{output}: is an input, and writing to it would destroy it — give another file"
+        )

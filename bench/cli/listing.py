@@ -23,9 +23,9 @@ _MOST = 100  # letters of a line about a plug-in, unless its first sentence has 
 @click.argument("what", metavar="[traces|strategies|metrics]", required=False)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 def list_(what: str | None, words: tuple[str, ...]) -> None:
-    """List the formats, strategies or metrics; bare, how many there are.
+    """List the formats, strategies or metrics; without a kind, how many there are.
 
-    WORDs: only what holds all of them, with settings, defaults and sources.
+    With WORDs only entries that contain all of them, with settings, defaults and sources.
     """
     if what is None:
         _say_counts()
@@ -34,7 +34,7 @@ def list_(what: str | None, words: tuple[str, ...]) -> None:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     listed = {kind: [*_lines(kind, words)] for kind in LISTED[what]}
     if not any(listed.values()):
-        raise SpecError(f"no {what} hold {' '.join(words)!r} — bench list {what} prints all")
+        raise SpecError(f"no {what} contain {' '.join(words)!r} — bench list {what} prints all")
     for kind, lines in listed.items():
         if lines:
             say("\n".join([f"{kind}s", *lines]))

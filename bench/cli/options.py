@@ -57,7 +57,7 @@ of_model = click.option(
     "--model", metavar="NAME",
     help="The model of recordings that name none: for prices, window and encoding.",
 )  # fmt: skip
-all_tables = click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
+all_tables = click.option("-v", "--verbose", is_flag=True, help="Print every section.")
 
 
 # ---------------------------------------------------------------- outputs

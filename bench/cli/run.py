@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "strategies",
     multiple=True,
     metavar="SPEC",
-    help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. "
+    help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may have several values: keep_last=5|10|20. "
     "Without one, about 20 are tried.",
 )
 @of_model
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     "--require-baseline",
     "required",
     is_flag=True,
-    help="Fail without a baseline, and where what it judged is gone or replaced.",
+    help="Fail without a baseline, or if a gate, strategy or run of it is missing or replaced.",
 )
 @click.option(
     "--against",
@@ -90,7 +90,7 @@ def run(
     verbose: bool,
     allow_inconclusive: bool,
 ) -> int:  # fmt: skip
-    """Try strategies on recordings: what to run, and which gates hold.
+    """Try strategies on recordings: what to run, and whether gates pass.
 
     SCENARIO.toml names recordings, strategies and gates. TRACES are recordings: files, folders or
     patterns, with the format before a colon where it is not recognised. They are replayed under

@@ -28,7 +28,7 @@ WIDTH = 70
     "--run",
     "run",
     metavar="RUN",
-    help="Of a file or folder with several runs, only this one: its id, or its name in a report.",
+    help="Only this run of several, by its id or its name in a report.",
 )
 def show(trace: str, index: int | None, run: str | None) -> None:
     """Print the steps of recorded runs with their tokens."""
@@ -41,7 +41,7 @@ def show(trace: str, index: int | None, run: str | None) -> None:
         traces = (_run_called(run, traces, trace),)
     if index is not None and len(traces) > 1:
         raise TraceError(
-            f"{trace}: holds {len(traces)} runs, --step needs one — add --run {traces[0].id}"
+            f"{trace}: has {len(traces)} runs, --step needs one — add --run {traces[0].id}"
         )
     for item in traces:
         for line in step_lines(item) if index is None else step_in_full(item, index):
@@ -65,7 +65,7 @@ def _run_called(name: str, traces: Sequence[Trace], where: str) -> Trace:
     found = [item for item in traces if item.id == name] or called
     if len(found) == 1:
         return found[0]
-    what = f"{where}: {'several runs are called' if found else 'holds no run'} {name!r}"
+    what = f"{where}: {'several runs are called' if found else 'has no run'} {name!r}"
     raise TraceError(what + nearest(name, [it.id for it in found] or [*ids, *names.values()]))
 
 

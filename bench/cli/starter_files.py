@@ -33,8 +33,8 @@ _FILES = {SCENARIO: "summaries.toml.in", OWN: "summarizers.py", WORKFLOW: "workf
 def init(traces: tuple[str, ...]) -> None:
     """Set up CI in this folder: a scenario with gates, its baseline, a workflow.
 
-    The scenario is about your recordings, which lie in this repository, and has a function to put
-    your own in place of. It is run once.
+    The scenario replays your recordings, which must be in this repository, with a function that you
+    replace by your own. It is run once, for the baseline.
     """
     from ..comparison.baseline import score_bytes, score_file_of
     from ..traces.paths import require_inside
@@ -49,7 +49,7 @@ def init(traces: tuple[str, ...]) -> None:
     write_together({Path(name): data for name, data in contents.items()})
     for name in contents:
         say(f"wrote {name}")
-    say(f"the workflow installs {requirement()}: change that line if CI takes bench from elsewhere")
+    say(f"the workflow installs {requirement()}: change that line if CI cannot install this")
     say(f"next: put your own function into {OWN}, commit these files, and run")
     say(f"  bench run {SCENARIO}")
 
@@ -98,7 +98,9 @@ def require_free(contents: Mapping[str, bytes]) -> None:
     for name, data in contents.items():
         place = Path(name)
         if os.path.lexists(place) and not (place.is_file() and place.read_bytes() == data):
-            raise BenchError(f"{place}: is there already — run it elsewhere, or move that away")
+            raise BenchError(
+                f"{place}: exists already — move it away, or run init in another folder"
+            )
 
 
 def requirement() -> str:

@@ -1,5 +1,5 @@
 """The text that the model sees of a tool result. Put a call of your own function here: whatever
-`summarize` returns is what the prompt holds.
+`summarize` returns is what the prompt has.
 """
 
 from __future__ import annotations
