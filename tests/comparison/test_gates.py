@@ -82,7 +82,7 @@ def test_a_limit_on_changed_values_decides_nothing_where_texts_could_not_be_chec
 
 
 def test_a_regression_fails_with_both_values_over_the_same_runs() -> None:
-    code, (changed, recall, tokens, _) = judged_gates(with_rules(BAD, mine_and_recorded("b"), mine_and_recorded("c")))
+    code, (changed, recall, tokens, _) = judged_gates(with_b_and_c(BAD))
     assert code == 1
     assert (recall.before, recall.value, recall.limit, recall.basis, recall.run) == (
         1.0, pytest.approx(0.9), 0.99, "mean over tasks", "a",
@@ -126,10 +126,8 @@ WAYS: dict[str, Now] = {
     "easy runs share the bad one's task": lambda: with_b_and_c(
         BAD, mine_and_recorded("d", task="a"), mine_and_recorded("e", task="a")
     ),
-    "the bad run is labelled as a trial of a good one": lambda: with_rules(
-        mine_and_recorded("a", numbers(0.7, 1300.0, 1.0), task="t", sha="of a with a label"),
-        mine_and_recorded("b"),
-        mine_and_recorded("c"),
+    "the bad run is labelled as a trial of a good one": lambda: with_b_and_c(
+        mine_and_recorded("a", numbers(0.7, 1300.0, 1.0), task="t", sha="of a with a label")
     ),
     "a copy of a good run stands in for it": lambda: with_b_and_c(mine_and_recorded("a", sha="b")),
     "the strategy raises": lambda: with_b_and_c(mine_and_recorded("a", failure=FAILED)),
@@ -241,26 +239,23 @@ def test_a_limit_in_dollars_is_undecided_at_other_prices(changed: dict[str, str]
 
 @pytest.mark.parametrize("settings", ["limit=99", "limit=99,end=9"])
 def test_changed_settings_of_a_strategy_are_accepted(settings: str) -> None:
-    now = with_rules(
-        mine_and_recorded("a"),
-        mine_and_recorded("b"),
-        mine_and_recorded("c"),
-        specs={"mine": f"mine=summarizer=truncate:{settings}"},
-    )
+    now = with_b_and_c(mine_and_recorded("a"), specs={"mine": f"mine=summarizer=truncate:{settings}"})
     assert judged_gates(now, required=True)[0] == 0
 
 
 def test_stricter_gates_and_new_runs_pass() -> None:
-    now = with_rules(
-        mine_and_recorded("a"), mine_and_recorded("b"), mine_and_recorded("c"), mine_and_recorded("d", numbers(0.6)), rules=rules({**RECALL, "max_drop": 0.0}, *GATES[1:]),
+    now = with_b_and_c(
+        mine_and_recorded("a"),
+        mine_and_recorded("d", numbers(0.6)),
+        rules=rules({**RECALL, "max_drop": 0.0}, *GATES[1:]),
         signature=msgspec.structs.replace(SIGNED, encodings={"d": "o200k_base"}),
-    )  # fmt: skip
+    )
     assert judged_gates(now, required=True)[0] == 0
 
 
 @pytest.mark.parametrize("left", [GATES, [LEAST], []], ids=["all gates", "a limit", "no gate"])
 def test_a_scenario_fails_if_its_required_baseline_is_missing(left: Any) -> None:
-    now = with_rules(mine_and_recorded("a"), mine_and_recorded("b"), mine_and_recorded("c"), rules=rules(*left))
+    now = with_b_and_c(mine_and_recorded("a"), rules=rules(*left))
     assert (judged_gates(now, None)[0], judged_gates(now, None, required=True)[0]) == (0, 1)
 
 

@@ -40,7 +40,7 @@ SIZES = {
 class Page(HTMLParser):
     """The ids, links and texts of a page; an unclosed tag is an error."""
 
-    VOID = {"meta", "br", "wbr", "link", "img", "rect", "circle", "line", "path", "polyline"}
+    VOID = {"meta", "br", "wbr"}
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -63,11 +63,6 @@ class Page(HTMLParser):
         assert not any(name.startswith("on") for name in given)
         if tag not in self.VOID:
             self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in self.VOID:
-            self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in self.VOID:
