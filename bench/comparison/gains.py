@@ -12,7 +12,7 @@ from ..model.advice import TODAY, Advice, Ranked, RuleResult
 from ..model.scores import Finding
 from ..text.wording import listed
 from .certainty import ALPHA, Estimate, corrected_for_tries, mean_gain
-from .rules import ROUNDING, TABLE, asked_by, finite, merit, slots_in_spec
+from .rules import ROUNDING, TABLE, entry_of, finite, merit, slots_in_spec
 from .totals import Runs
 
 
@@ -46,7 +46,7 @@ def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, Ru
     certainly better than. A strategy that fills a slot, but was not measured there, is not better.
     """
     figures = {item.strategy: figure for item in items if (figure := item.result(advice.answers))}
-    slots = {asked.slot for asked in TABLE if asked.rule == advice.answers}
+    slots = {entry.slot for entry in TABLE if entry.rule == advice.answers}
     filling = (item.strategy for item in items if slots & slots_in_spec(item.spec).keys())
     better = {name: _unknown("", _UNMEASURED) for name in filling if name not in figures}
     if any(runs.means(TODAY, figure.metric) for figure in figures.values()):
@@ -65,7 +65,7 @@ def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, Ru
     worse = [f"`{b}`" for (a, b), gain in gains if a == ordered[0] and gain.p <= ALPHA]
     than = f"; it is certainly better than {listed(worse, 3)}" if worse else ""
     for name in ordered:
-        part = asked_by(figures[name]).slot.removesuffix("s")
+        part = entry_of(figures[name]).slot.removesuffix("s")
         why = _NOT_TODAYS.format(part) + (than if name == ordered[0] else "")
         better[name] = _unknown(figures[name].metric, why)
     return better
@@ -79,7 +79,7 @@ def _gains(
     differing: dict[tuple[str, str], tuple[float, ...]] = {}
     for pair in pairs:
         figure = figures[pair[0]]
-        sign = -1 if asked_by(figure).better == "lower" else 1
+        sign = -1 if entry_of(figure).better == "lower" else 1
         first, second = (runs.means(name, figure.metric) for name in pair)
         gains = tuple(sign * (first[task] - second[task]) for task in first if task in second)
         if max(map(abs, gains), default=0) > ROUNDING:

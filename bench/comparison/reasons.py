@@ -9,7 +9,7 @@ from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import count, counted, percent, quoted, shortened
 from .certainty import EQUAL, FEWEST
-from .rules import GAINS, asked_by, is_certain
+from .rules import GAINS, entry_of, is_certain
 from .wording import costs, sample
 
 _NOTHING_MISSED = "nothing that a turn used would be missing"
@@ -33,14 +33,14 @@ def figure_in_words(result: RuleResult) -> str:
     """
     if result.rule == "needed" and result.value == 0:
         return _NOTHING_MISSED
-    words = asked_by(result).figures.get(result.metric, "{}")  # a file may have any metric
+    words = entry_of(result).figures.get(result.metric, "{}")  # a file may have any metric
     return words.format(percent(result.value))
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
     """The counts behind a share, "6 of 204 turns", or what its mean is over, if that is not the
     share of all things; "" if they are not known."""
-    things, hits = asked_by(result).things, result.hits or 0.0
+    things, hits = entry_of(result).things, result.hits or 0.0
     if not (things and result.of):
         return ""
     differs = abs(hits / result.of - (result.value or 0.0)) >= _DIFFERENCE
@@ -61,10 +61,10 @@ def limit_in_words(result: RuleResult) -> str:
     >>> limit_in_words(RuleResult(rule="far", passed=True, limit=0.9)), limit_in_words(RuleResult(rule="valid", passed=True, limit=0))
     ('at least 90%', '0')
     """
-    asked = asked_by(result)
-    if asked.noun or not asked.figures:
-        return count(result.limit) if asked.noun else percent(result.limit)
-    return f"at {'least' if asked.better == 'higher' else 'most'} {percent(result.limit)}"
+    entry = entry_of(result)
+    if entry.noun or not entry.figures:
+        return count(result.limit) if entry.noun else percent(result.limit)
+    return f"at {'least' if entry.better == 'higher' else 'most'} {percent(result.limit)}"
 
 
 def rule_failed(result: RuleResult) -> str:
@@ -77,29 +77,29 @@ def rule_failed(result: RuleResult) -> str:
     >>> rule_failed(replace(old, interval=(.86, .89))), rule_failed(replace(old, interval=(.8, .96)))
     ('88% of old facts are kept, certainly below 90%', '88% of old facts are kept, below 90%')
     """
-    asked, limit = asked_by(result), percent(result.limit)
-    if asked.noun:
+    entry, limit = entry_of(result), percent(result.limit)
+    if entry.noun:
         if result.rule == "ran" and not result.findings:
             first = "the first on" if (result.value or 0) > 1 else "on"
             return f"{counted(result.value or 0, 'gate')} failed, {first} `{result.metric}`"
-        of = asked.refusal.format(count(result.of))
-        return f"{counted(result.value or 0, asked.noun)} {of}{example_in_words(result)}"
-    if asked.refusal:
-        return f"{percent(result.value)} {asked.refusal}{example_in_words(result)}"
+        of = entry.refusal.format(count(result.of))
+        return f"{counted(result.value or 0, entry.noun)} {of}{example_in_words(result)}"
+    if entry.refusal:
+        return f"{percent(result.value)} {entry.refusal}{example_in_words(result)}"
     if result.value is None:
         why = "; ".join(item.text for item in result.findings) or "no reason is known"
-        return f"{asked.measure} not measured ({why})"
+        return f"{entry.measure} not measured ({why})"
     value = percent(result.value)
     if value == limit:  # when rounded
         value = f"{result.value:.3%}"
-    return f"{asked.figures.get(result.metric, '{}').format(value)}, {_beyond(result)}"
+    return f"{entry.figures.get(result.metric, '{}').format(value)}, {_beyond(result)}"
 
 
 def _beyond(result: RuleResult) -> str:
     """The limit that a share is beyond, in words: "certainly below today's 100%"."""
     certainly = "certainly " if is_certain(result) else ""
     side = "above" if (result.value or 0) > (result.limit or 0) else "below"
-    todays = "today's " if asked_by(result).slot else ""
+    todays = "today's " if entry_of(result).slot else ""
     return f"{certainly}{side} {todays}{percent(result.limit)}"
 
 
@@ -112,7 +112,7 @@ def example_in_words(result: RuleResult) -> str:
         return ""
     text, dash, hint = found.text.partition(" — ")
     advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
-    example = asked_by(result).example.format(quoted(text, most), quoted(found.was, most))
+    example = entry_of(result).example.format(quoted(text, most), quoted(found.was, most))
     step = f"step {found.step}" if found.step is not None and found.step >= 0 else ""
     place = ", ".join(filter(None, [shortened(found.run, _TEXT_CHARS), step]))
     return f", {example} ({place}){advice}" if place else f", {example}{advice}"
@@ -123,20 +123,20 @@ def example_in_words(result: RuleResult) -> str:
 
 def is_best(result: RuleResult) -> bool:
     """True if a share has the best possible value: nothing is lost, or all is right."""
-    return result.value == (0 if asked_by(result).better == "lower" else 1)
+    return result.value == (0 if entry_of(result).better == "lower" else 1)
 
 
 def is_doubtful(result: RuleResult) -> bool:
     """True if a share could be beyond its limit on other tasks."""
     low, high = result.interval or (0.0, 0.0)
-    limit, is_lower = result.limit or 0.0, asked_by(result).better == "lower"
+    limit, is_lower = result.limit or 0.0, entry_of(result).better == "lower"
     return result.interval is not None and (high > limit if is_lower else low < limit)
 
 
 def behind_in_words(item: Ranked, result: RuleResult, advice: Advice) -> str:
     """The details of a share: its counts, its limit (or today's value), its interval."""
     limit = f"limit {percent(result.limit)}"
-    if asked_by(result).slot:
+    if entry_of(result).slot:
         is_same = result.value == result.limit
         limit = "as today" if is_same else f"today {percent(result.limit)}"
     limit = "" if result.limit is None or is_unknown_today(item) else limit
@@ -216,7 +216,7 @@ def _refusal(rule: RuleResult) -> str:
     """The reason of a refusal; a loss, whose value and certainty stand beside it, by its limit."""
     if not _is_loss(rule):
         return rule_failed(rule)
-    sign = "<" if asked_by(rule).better == "higher" else ">"
+    sign = "<" if entry_of(rule).better == "higher" else ">"
     return f"{_LOSSES[rule.rule]} {sign}{percent(rule.limit)}"
 
 

@@ -125,15 +125,15 @@ TABLE: tuple[DecisionRule, ...] = (
 false-alarm rates."""
 
 
-def asked_by(result: RuleResult) -> DecisionRule:
+def entry_of(result: RuleResult) -> DecisionRule:
     """The entry of the table to which a result belongs."""
-    entries = [asked for asked in TABLE if asked.rule == result.rule]
-    return next((asked for asked in entries if result.metric in asked.figures), entries[0])
+    entries = [entry for entry in TABLE if entry.rule == result.rule]
+    return next((entry for entry in entries if result.metric in entry.figures), entries[0])
 
 
 def place_of(metric: str) -> int:
     """The place in the table of the rule that a metric is about; that after it for no rule."""
-    about = (metric in (*asked.counted, *asked.figures) for asked in TABLE)
+    about = (metric in (*entry.counted, *entry.figures) for entry in TABLE)
     return next((at for at, is_it in enumerate(about) if is_it), len(TABLE))
 
 
@@ -184,22 +184,22 @@ def results_of(
     """
     slots = slots_in_spec(spec)
     results: list[RuleResult | None] = []
-    for asked in TABLE:
-        if asked.rule in GAINS or (strategy == TODAY and asked.rule not in ("ran", "valid")):
+    for entry in TABLE:
+        if entry.rule in GAINS or (strategy == TODAY and entry.rule not in ("ran", "valid")):
             continue
-        if asked.rule == "ran":
+        if entry.rule == "ran":
             results.append(_ran(runs, strategy, failed_gates))
-        elif asked.refusal:
-            results.append(_in_texts(runs, asked, strategy, (rates or {}).get(asked.rule)))
-        elif not asked.slot or asked.slot in slots:
-            results.append(_share(runs, asked, strategy))
+        elif entry.refusal:
+            results.append(_in_texts(runs, entry, strategy, (rates or {}).get(entry.rule)))
+        elif not entry.slot or entry.slot in slots:
+            results.append(_share(runs, entry, strategy))
     return tuple(result for result in results if result is not None)
 
 
 def unchecked_words(runs: Runs, strategy: str) -> str | None:
     """The first text of a strategy that could not be checked; "" if only some rules were not
     applied, and None if everything was checked."""
-    searching = [asked.rule for asked in TABLE if asked.refusal and asked.rule != "ran"]
+    searching = [entry.rule for entry in TABLE if entry.refusal and entry.rule != "ran"]
     words = None
     for run in runs.all:
         score = runs.score(run, strategy)
@@ -212,15 +212,15 @@ def unchecked_words(runs: Runs, strategy: str) -> str | None:
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
     """The verdict of the first rule that refuses; None if all pass."""
-    return next((asked_by(result).verdict for result in results if not result.passed), None)
+    return next((entry_of(result).verdict for result in results if not result.passed), None)
 
 
 def is_certain(result: RuleResult) -> bool:
     """True if a refusal by a rule is certain; False if more runs could decide otherwise."""
-    asked, limit = asked_by(result), result.limit or 0.0
-    if not asked.figures or (result.tasks and limit in (0, 1)):
+    entry, limit = entry_of(result), result.limit or 0.0
+    if not entry.figures or (result.tasks and limit in (0, 1)):
         return True  # a text that was found stays found, and any loss is beyond a limit of 0 or 1
-    if result.tasks < FEWEST or asked.slot:
+    if result.tasks < FEWEST or entry.slot:
         return False
     low, high = result.interval or (limit, limit)  # no interval: all tasks have the same share
     return not low < limit < high
@@ -246,7 +246,7 @@ def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
 
 
 def _in_texts(
-    runs: Runs, asked: DecisionRule, strategy: str, rates: FalseAlarms | None
+    runs: Runs, entry: DecisionRule, strategy: str, rates: FalseAlarms | None
 ) -> RuleResult:
     """The result of a rule that searches texts. Hits that today's texts of the same run have too do
     not count.
@@ -257,8 +257,8 @@ def _in_texts(
     findings: list[Finding] = []
     hits = texts = summaries = 0
     for run in runs.all:
-        check = _check(runs, run, strategy, asked.rule)
-        todays = Check() if strategy == TODAY else _check(runs, run, TODAY, asked.rule)
+        check = _check(runs, run, strategy, entry.rule)
+        todays = Check() if strategy == TODAY else _check(runs, run, TODAY, entry.rule)
         new_hits = max(0, check.hits - todays.hits)
         hits += new_hits
         texts += check.of
@@ -266,13 +266,13 @@ def _in_texts(
         new = (item for item in check.findings if new_hits and item not in todays.findings)
         findings += (replace(finding, run=runs.names[run.id]) for finding in new)
     result = RuleResult(
-        rule=asked.rule,
+        rule=entry.rule,
         passed=hits == 0,
         value=float(hits),
         limit=0.0,
         findings=tuple(findings[:FINDINGS]),
     )
-    if asked.noun:
+    if entry.noun:
         return replace(result, of=float(texts) if hits else None)
     low = lowest_rate(hits, texts)
     expected = (rates or FalseAlarms()).expected(texts, summaries)
@@ -285,47 +285,47 @@ def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
     return Check() if score is None else score.checks.get(rule, Check())
 
 
-def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
+def _share(runs: Runs, entry: DecisionRule, strategy: str) -> RuleResult | None:
     """The result of a rule on a share; None if its slot has nothing to measure.
 
     A share that could not be measured does not pass, except for *far* if no old fact was needed.
     """
-    shares = {metric: runs.share(strategy, metric) for metric in asked.figures}
+    shares = {metric: runs.share(strategy, metric) for metric in entry.figures}
     measured = [metric for metric, share in shares.items() if share.weight]
     metric = (measured or [*shares])[0]
     share, (hits, of) = shares[metric], runs.counts(strategy, metric)
-    result = RuleResult(rule=asked.rule, metric=metric, passed=False, hits=hits, of=of)
+    result = RuleResult(rule=entry.rule, metric=metric, passed=False, hits=hits, of=of)
     if not measured:
         is_empty = share.reason == "nothing to measure"
-        if is_empty and asked.slot:
+        if is_empty and entry.slot:
             return None
-        passed = is_empty and asked.rule == "far"
+        passed = is_empty and entry.rule == "far"
         findings = () if passed else (Finding(None, share.reason),)
-        return replace(result, passed=passed, limit=asked.limit, findings=findings)
-    value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
-    is_lower = asked.better == "lower"
+        return replace(result, passed=passed, limit=entry.limit, findings=findings)
+    value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), entry)
+    is_lower = entry.better == "lower"
     passed = value <= limit + ROUNDING if is_lower else value >= limit - ROUNDING
     means = [*runs.means(strategy, metric).values()]
     result = replace(result, tasks=len(means), interval=interval_of_share(means))
     return replace(result, passed=passed, value=value, limit=limit)
 
 
-def _limit(todays: Number, asked: DecisionRule) -> float:
+def _limit(todays: Number, entry: DecisionRule) -> float:
     """The limit of a share: the rule's limit, but never stricter than today's value; for a slot it
     is today's value. Without one the rule's limit applies, or 0 for *routed*."""
     today = value_of(todays)
     if today is None:
-        return 0.0 if asked.rule == "routed" else asked.limit
-    if asked.slot:
+        return 0.0 if entry.rule == "routed" else entry.limit
+    if entry.slot:
         return today
-    return max(asked.limit, today) if asked.better == "lower" else min(asked.limit, today)
+    return max(entry.limit, today) if entry.better == "lower" else min(entry.limit, today)
 
 
 def merit(result: RuleResult | None) -> float:
     """The value of a result to sort by, negated if lower is better; −∞ if it was not measured."""
     if result is None or result.value is None:
         return -math.inf
-    return -result.value if asked_by(result).better == "lower" else result.value
+    return -result.value if entry_of(result).better == "lower" else result.value
 
 
 def finite(value: float | None) -> float:

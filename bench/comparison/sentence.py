@@ -21,7 +21,7 @@ from .reasons import (
     reason_of,
     refusal_in_words,
 )
-from .rules import asked_by, finite, slots_in_spec
+from .rules import entry_of, finite, slots_in_spec
 from .wording import costs, expected_in_words, pricing_of, sample
 
 _NOT_CACHED = "where prompts are not cached"
@@ -100,7 +100,7 @@ def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
         return f"{word}."
     start, failed = f"{word}: `{item.strategy}`", item.failed
     if item.verdict in REFUSED and failed:
-        if figure and not figure.passed and asked_by(figure).verdict == asked_by(failed).verdict:
+        if figure and not figure.passed and entry_of(figure).verdict == entry_of(failed).verdict:
             failed = figure  # the question is about this one
         return f"{start} {refusal_in_words(item, failed)}."
     if item.verdict == "ship":

@@ -117,7 +117,7 @@ def gate_in_words(reading: Reading, gates: Sequence[GateResult]) -> str:
 def _example(reading: Reading, gate: GateResult) -> str:
     """A clause with the first text that failed a gate; "" for a gate that counts no texts."""
     item, metric = reading.advice.item(gate.strategy), gate.rule.metric
-    rule = next((asked.rule for asked in TABLE if asked.counted == (metric,)), "")
+    rule = next((entry.rule for entry in TABLE if entry.counted == (metric,)), "")
     result = item.result(rule) if item and gate.outcome == "fail" else None
     return example_in_words(result) if result else ""
 

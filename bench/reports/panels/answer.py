@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from ...comparison.reasons import basis_in_words, behind_in_words, verdict_in_words
-from ...comparison.rules import asked_by, slots_in_spec
+from ...comparison.rules import entry_of, slots_in_spec
 from ...comparison.wording import change, expected_in_words, means, sample
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
@@ -121,15 +121,15 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     evaluators or routers comes first."""
     advice = reading.advice
     item = advice.item(advice.subject) or (advice.tried or advice.ranked)[0]
-    asked = advice.figure(item)
+    figure = advice.figure(item)
     broken = item.failed if item.verdict in REFUSED else None
-    if asked:
-        yield _rule_figure(reading, item, asked)
+    if figure:
+        yield _rule_figure(reading, item, figure)
     price = item.price
-    if price is not None and price.ratio and (not asked or reading.shapes_prompts(item)):
+    if price is not None and price.ratio and (not figure or reading.shapes_prompts(item)):
         yield _price_figure(reading, item, price)
     rule = broken or item.result("needed")
-    if rule and not asked and (broken or rule.value is not None):
+    if rule and not figure and (broken or rule.value is not None):
         yield _rule_figure(reading, item, rule)
     rejected = _cheapest_rejected(reading)
     yield _rejected_figure(reading, rejected) if rejected else _sample_figure(reading, item)
@@ -147,9 +147,9 @@ def _cheapest_rejected(reading: Reading) -> Ranked | None:
 
 def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
     """What a rule measures of a strategy, with what stands behind it."""
-    value = count(rule.value) if asked_by(rule).noun else percent(rule.value)
-    name = f"{sentence_case(asked_by(rule).measure)} with `{item.strategy}`"
-    line = behind_in_words(item, rule, reading.advice) if asked_by(rule).figures else ""
+    value = count(rule.value) if entry_of(rule).noun else percent(rule.value)
+    name = f"{sentence_case(entry_of(rule).measure)} with `{item.strategy}`"
+    line = behind_in_words(item, rule, reading.advice) if entry_of(rule).figures else ""
     if not rule.passed:
         return Figure(name, value, "bad", line, f"not shipped: {item.reason}")
     is_safe = item.strategy == reading.advice.advised and not item.reason  # no loss is uncertain
@@ -193,7 +193,7 @@ def _strategies(reading: Reading) -> Table:
     Its caption names the strategies that do the same as today.
     """
     figure = reading.figure
-    metric, measure = (figure.metric, asked_by(figure).measure) if figure else ("", "")
+    metric, measure = (figure.metric, entry_of(figure).measure) if figure else ("", "")
     prices = [price for item in reading.advice.ranked if (price := item.price)]
     ends = [end - 1 for price in prices for end in price.interval or ()]
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None

@@ -85,12 +85,12 @@ def _findings(reading: Reading) -> Iterator[Block]:
     """Yield the table of texts that made rules refuse strategies, by rule, and of the judgements
     that changed; the heat table shows the other losses."""
     rows: list[Cells] = []
-    for asked in TABLE:
+    for entry in TABLE:
         found = grouped(
             (finding, item.strategy)
             for item in reading.advice.ranked
             for result in item.rules
-            if result.rule == asked.rule and asked.refusal and not result.passed
+            if result.rule == entry.rule and entry.refusal and not result.passed
             for finding in _distinct(result.findings)
         )
         examples = [
@@ -101,7 +101,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
             )
             for finding, names in found.items()
         ]
-        rows += [sentence_case(asked.measure), *examples] if examples else []
+        rows += [sentence_case(entry.measure), *examples] if examples else []
     judgements: list[Cells] = [
         (
             Cell(score.strategy, f"{reading.name(run.id)}, step {item.step}"),

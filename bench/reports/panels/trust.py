@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...comparison.reasons import limit_in_words
-from ...comparison.rules import TABLE, asked_by
+from ...comparison.rules import TABLE, entry_of
 from ...comparison.wording import against_reported
 from ...model.base import grouped
 from ...model.compared import Skipped
@@ -118,17 +118,17 @@ def _rules(reading: Reading) -> Table | None:
     that it refuses; None if nothing was compared."""
     rows: list[Cells] = []
     tried = reading.advice.tried
-    for asked in TABLE:
-        results = [it for item in tried for it in item.rules if asked_by(it) is asked]
+    for entry in TABLE:
+        results = [it for item in tried for it in item.rules if entry_of(it) is entry]
         limits = sorted((it.limit, limit_in_words(it)) for it in results if it.limit is not None)
         if limits:
             ends = " to ".join(dict.fromkeys(text for _, text in (limits[0], limits[-1])))
             error = any(one.low is not None for one in results)
             refused = [
-                it.strategy for it in tried if any(asked_by(one) is asked for one in it.broken)
+                it.strategy for it in tried if any(entry_of(one) is entry for one in it.broken)
             ]
             limit = Cell(ends, "measured error of the rule" if error else "")
-            rows.append((asked.measure, limit, listed(refused) or "none"))
+            rows.append((entry.measure, limit, listed(refused) or "none"))
     unchecked = [item for item in tried if "not checked" in item.marks]
     if unread := [item.strategy for item in unchecked if item.verdict != "invalid"]:
         rows.append(("texts that could not be checked", "0", listed(unread)))
