@@ -26,6 +26,7 @@ _ABOUT_TEXTS = (
 _PHRASE = re.compile(
     r"\b(?:left out|(?:not|no longer) (?:displayed|here|included|listed|shown)|cut (?:off|short))\b"
 )
+_NOT_AVAILABLE = re.compile(r"\b(?:not|no longer) (?=available\b)")
 _PURPOSE = re.compile(
     rf"\b({'|'.join(sorted(vocabulary('removals')))})(?: here)?"
     r" to [a-z]+(?: [a-z]+){1,4}(?=\s*(?:[^\w\s]|$))"
@@ -60,7 +61,7 @@ class Number(NamedTuple):
 
 
 class Notice:
-    """A line read as a notice.
+    """A line read as a notice: its `text` in small letters without purposes, and its words.
 
     >>> notice = Notice("[first 10 of 45 rows, 1,200 characters not shown]")
     >>> [(number.text, number.counted) for number in notice.numbers()]
@@ -70,9 +71,9 @@ class Notice:
     """
 
     def __init__(self, line: str) -> None:
-        line = _without_purpose(line)
-        self._clauses = [_TOKEN.findall(clause) for clause in _CLAUSE.split(line)]
-        self.words = WORD.findall(line)
+        self.text = _without_purpose(line)
+        self._clauses = [_TOKEN.findall(clause) for clause in _CLAUSE.split(self.text)]
+        self.words = WORD.findall(self.text)
 
     def numbers(self) -> Iterator[Number]:
         """Yield the numbers of the notice."""
@@ -147,8 +148,11 @@ def _without_purpose(line: str) -> str:
 
     >>> _without_purpose("[3 rows left out to fit the window. Use `fetch` to view them]")
     '[3 rows omitted. use `fetch` them]'
+    >>> _without_purpose("Result no longer available")
+    'result omitted available'
     """
-    line = _PURPOSE.sub(r"\1", _PHRASE.sub("omitted", line.casefold()))
+    line = _NOT_AVAILABLE.sub("omitted ", _PHRASE.sub("omitted", line.casefold()))
+    line = _PURPOSE.sub(r"\1", line)
     return _OFFER.sub(r"\1", line)
 
 
@@ -167,15 +171,21 @@ def is_insignificant(word: str) -> bool:
     return omission_in(word, "") != ""
 
 
+def is_reason(word: str) -> bool:
+    """True for a word that says why something is left out, such as "large" or "budget"."""
+    return in_vocabulary(word, "reasons")
+
+
 def is_notice(sentence: str) -> bool:
     """True if a sentence only says that something is left out, perhaps by whom it was said.
 
-    >>> is_notice("[2 answers of the assistant left out]"), is_notice("2 flights left out")
-    (True, False)
+    >>> texts = "[2 answers of the assistant left out]", "2 rows omitted: too large", "2 flights left out"
+    >>> [*map(is_notice, texts)]
+    [True, True, False]
     """
     quantified = quantifiers(sentence)
     return all(
-        is_insignificant(word) or word in quantified or word in NAMES
+        is_insignificant(word) or is_reason(word) or word in quantified or word in NAMES
         for word in WORD.findall(_without_purpose(sentence))
     ) and bool(says_omission(sentence, ""))
 

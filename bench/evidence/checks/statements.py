@@ -15,7 +15,7 @@ from ...text.decode import letters_of
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_command, is_consent
 from ...text.keys import plain_key
-from ...text.notices import WORD, Notice, Number, is_insignificant
+from ...text.notices import WORD, Notice, Number, is_insignificant, is_reason
 from ...text.omissions import omission_in
 from ...text.quantities import kind_of
 from ...text.vocabulary import in_vocabulary
@@ -29,12 +29,12 @@ from .support import FEWEST_WORDS, IDENTIFIER, UNSPACED, is_quoted, without, wit
 _LAYOUT = frozenset(string.whitespace + string.punctuation + "…•·–—→").difference("~!?✓")
 """Signs that state nothing where they stand alone."""
 
-_CLAIMS = re.compile(
-    r"\b(?:should|must|may|might|would)\b|\b(?:it|they|this|that|these|those)\s+(?:is|are|was|were|has|have|did)\b"
-    r"(?! (?:no longer |not )?(?:shown|left|omitted|removed|stored|here))",
+_MODAL = re.compile(r"\b(?:should|must|may|might|would)\b", re.IGNORECASE)
+_IS = re.compile(
+    r"\b(?:it|they|this|that|these|those)\s+(?:is|are|was|were|has|have|did)\b([^,.;:()\[\]]*)",
     re.IGNORECASE,
 )
-"""Matches a claim made of function words, such as "they are"."""
+"""Matches a claim such as "they are", and what it says."""
 
 _OFFER = re.compile(
     r"\b(?:call|fetch|read|repeat|request|re-?run|run|see|use)\b[^.,;:()\[\]]{0,80}\b(?:again|call|function|tool)\b[^.,;:()\[\]]*"
@@ -65,12 +65,18 @@ def states_nothing(own: RewrittenResult, line: str) -> bool:
     return Statement(own, line).states_nothing
 
 
+def _is_about_texts(word: str) -> bool:
+    return is_insignificant(word) or is_reason(word)
+
+
 @lru_cache(maxsize=1 << 10)
 def _claims_more(line: str) -> bool:
     """True if a line has a success, a consent or a command, besides an offer to read more."""
     line = _OFFER.sub(" ", line)
-    is_claim = SUCCESS.search(line) or _CLAIMS.search(line)
-    return bool(is_claim or is_consent(line) or is_command(line))
+    if SUCCESS.search(line) or _MODAL.search(line) or is_consent(line) or is_command(line):
+        return True
+    said = (Notice(match[1]).words for match in _IS.finditer(line))
+    return not all(words and all(map(_is_about_texts, words)) for words in said)
 
 
 _failure_in = lru_cache(maxsize=1 << 10)(FAILURE.search)
@@ -89,9 +95,10 @@ class _NoticeLine:
         self.words, self.numbers = {*notice.words}, [*notice.numbers()]
         self.places = [*notice.places()]
         self.claims = {word for word in self.words if in_vocabulary(word, "claims", "ranks")}
-        self.content = self.claims.union(filterfalse(is_insignificant, self.words))
+        self.content = self.claims.union(filterfalse(_is_about_texts, self.words))
         """The words that may state something about the world."""
 
+        self.has_reason = any(map(is_reason, self.words))
         self.lists = [
             name for name in _CHECKED_LISTS if any(in_vocabulary(it, name) for it in self.words)
         ]
@@ -133,7 +140,7 @@ class Statement:
     def _claims_something(self) -> bool:
         """True if it claims a success, a consent, a command, or a failure other than the exit code of
         the result."""
-        if _failure_in(self._line):
+        if _failure_in(Notice(self._line).text):
             codes = {*exit_codes(self._line)}
             if not codes or not codes <= {*exit_codes(self._result.text)}:
                 return True
@@ -153,7 +160,7 @@ class Statement:
         if not all(map(own.session.mentions.has_name, line.names)):
             return False
         content = line.content and line.content - own.contents.call_words
-        if not line.claims.isdisjoint(content):
+        if not line.claims.isdisjoint(content) or (line.content and line.has_reason):
             return False
         return (
             all(self._is_right(name, line.words) for name in line.lists)
