@@ -11,7 +11,6 @@ from ..model import memo
 from ..model.scores import Finding
 from ..text.data_formats import parse_data
 from ..text.decode import NothingParsed, decode_strings
-from ..text.excerpts import Gap
 from ..text.exit_codes import exit_codes
 from ..text.field_list import identifies
 from ..text.keys import plain_key
@@ -22,10 +21,6 @@ from ..text.value_diff import differences, is_same_field, keep_order
 from ..text.wording import quoted
 from .generated_text import GeneratedText, RewrittenResult
 
-_DENIES = re.compile(
-    r"\b(?:cannot|except|never|no|not|only|unless|without)\b|n['’]t\b", re.IGNORECASE
-)
-_SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _TITLE_ENDS = re.compile(r"[:;(]")
 _IN_TAGS = re.compile(r"\s*<[A-Za-z_].*>\s*", re.DOTALL)
 _NO_VALUE = frozenset({"", "-", "–", "—", "null", "None"})
@@ -65,7 +60,7 @@ def diff_of(rewritten: RewrittenResult) -> ResultDiff:
     if rewritten.shows_all or rewritten.gaps is not None:
         gaps = [] if rewritten.shows_nothing else rewritten.gaps or []
         full = rewritten.result.text
-        denied = next((gap.missing for gap in gaps if _hides_a_denial(gap, full)), "")
+        denied = next((gap.missing for gap in gaps if gap.hides_denial(full)), "")
         words = f"{quoted(denied)} left out within a sentence" if denied else ""
         return ResultDiff(scalar, rewritten.added.split("\n"), words)
     comparison = _Comparison(rewritten)
@@ -78,13 +73,6 @@ def diff_of(rewritten: RewrittenResult) -> ResultDiff:
         comparison = min(comparison, by_rows, key=_Comparison.left)
     changed = [*scalar, *comparison.changed, *_changed_exit_codes(rewritten)]
     return ResultDiff(changed, comparison.added, comparison.unclear)
-
-
-def _hides_a_denial(gap: Gap, full: str) -> bool:
-    """True for a mark that stands for a word such as not, and perhaps others of its sentence."""
-    missing = gap.missing.strip()
-    is_within = gap.words.strip() and not (_SENTENCE_ENDS.search(missing) or full.endswith(missing))
-    return bool(is_within) and _DENIES.search(missing) is not None
 
 
 def _changed_exit_codes(rewritten: RewrittenResult) -> Iterator[Finding]:
@@ -267,7 +255,7 @@ class _Comparison:
         ):
             return
         if not was:
-            self.added.append(f"{key}: {text}")
+            self.added.append(f"{key}: {text}" if text else key)
         elif self._explains(key, other) or self._table.names_above(number, key):
             self._note_unclear(f"{quoted(f'{key}: {text}')} may stand for {quoted(other)}")
         else:

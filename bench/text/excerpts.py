@@ -45,11 +45,27 @@ _BREAK = re.compile(
 """Matches an insignificant line break: between the signs of data, or between tags."""
 
 
+_DENIES = re.compile(
+    r"\b(?:cannot|except|never|no|not|only|unless|without)\b|n['’]t\b", re.IGNORECASE
+)
+_SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
+
+
 class Gap(NamedTuple):
     """The words that an excerpt has in one place, and what is missing there; either may be empty."""
 
     words: str
     missing: str
+
+    def hides_denial(self, full: str) -> bool:
+        """True for a mark within a sentence that stands for a word such as not, and perhaps others.
+
+        >>> Gap("…", "not").hides_denial("Do not push."), Gap("…", "Do not push.").hides_denial("Do not push.")
+        (True, False)
+        """
+        missing = self.missing.strip()
+        is_within = not (_SENTENCE_ENDS.search(missing) or full.endswith(missing))
+        return bool(self.words.strip()) and is_within and bool(_DENIES.search(missing))
 
 
 class _Place(NamedTuple):

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from ...model import SystemTurn
 from ...model.scores import Finding
+from ...text.excerpts import Excerpt
 from ...text.instructions import is_command, keeps_words, sentences_of
-from ...text.omissions import says_omission
+from ...text.omissions import omission_in, says_omission
 from ...text.result_lines import ResultLines
 from ..generated_text import GeneratedText
 
@@ -93,7 +94,9 @@ def _changed_words(own: GeneratedText, original: str) -> Iterator[str]:
     elif has_all_words and kind != "user":
         yield from (words for words in sentences if is_command(words) and not is_said(words))
     elif says_omission(text, original):
-        return
+        gaps = Excerpt(text, original).gaps(lambda gap: omission_in(gap.words, original) != "")
+        if any(gap.hides_denial(original) for gap in gaps or ()):
+            yield text
     elif has_all_words or kind == "system":
         yield from (words for words in sentences if not is_said(words))
     elif kind == "user" or (kind == "model" and not own.message.tool_calls and not is_said(shown)):
