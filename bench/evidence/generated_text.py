@@ -152,11 +152,14 @@ class RewrittenResult(GeneratedText):
 
     @cached_property
     def gaps(self) -> list[Gap] | None:
-        """The gaps of a text that shows only parts of its result, perhaps as plain lines, and notices
-        between them; None for any other."""
+        """The gaps of a text that shows only parts of its result, perhaps as plain lines, or of what
+        the recorded prompt showed of it, and notices between them; None for any other."""
         gaps = self.contents.excerpt(self.text).gaps(self._admits)
         if gaps is None and self.table.fields and (full := self._in_notation()):
-            return Excerpt(self.text, full).gaps(self._admits)
+            gaps = Excerpt(self.text, full).gaps(self._admits)
+        recorded = self.result.recorded_text
+        if gaps is None and recorded not in ("", self.result.text):
+            gaps = Excerpt(self.text, recorded).gaps(self._admits)
         return gaps
 
     def _in_notation(self) -> str:

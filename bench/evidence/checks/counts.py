@@ -69,8 +69,9 @@ class Counts:
         return {missing, *(count - self._records_shown for count in self._row_counts)}
 
     @cached_property
-    def _missing_keys(self) -> set[int]:
-        """The numbers of keys that the text leaves out, of the outermost records and of all."""
+    def _missing_fields(self) -> set[int]:
+        """The numbers of fields that the text leaves out: of all, and of different keys, in the
+        outermost records and in all."""
         text = self._text
         for line in diff_of(self._own).added:
             text = text.replace(line, " ")
@@ -80,7 +81,8 @@ class Counts:
             {str(key) for record in records if isinstance(record, dict) for key in record}
             for records in (outermost, nested(value))
         )
-        return {sum(key not in text for key in keys) for keys in keys_of}
+        keys = {sum(key not in text for key in keys) for keys in keys_of}
+        return {*keys, len(self._own.columns.fields) - len(self._own.kept_fields)}
 
     @cached_property
     def _missing_chars(self) -> set[int]:
@@ -105,7 +107,7 @@ class Counts:
             return number.text.isdigit()
         value = int(number.text[:18])
         if number.counted == "missing":
-            if in_vocabulary(number.noun, "columns") and value in self._missing_keys:
+            if in_vocabulary(number.noun, "columns") and value in self._missing_fields:
                 return True
             if self._is_missing(value, is_size):
                 return True
@@ -118,7 +120,11 @@ class Counts:
         is_total = value in self._total or self._counts_columns(number)
         if number.counted == "total" or is_total:
             return is_total
-        return is_size or self._is_shown(value) or self._is_missing(value, is_size)
+        if is_size or self._is_shown(value) or self._is_missing(value, is_size=False):
+            return True
+        return not number.noun and (
+            value in self._missing_fields or self._is_missing(value, is_size=True)
+        )
 
     def _missing(self, is_size: bool) -> Iterator[int]:
         """Yield the missing characters, or the missing lines and then the rows, which take longer."""
