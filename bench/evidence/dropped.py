@@ -50,7 +50,8 @@ def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
     for kind in (UserTurn, ModelTurn):
         turns = [s for s in before if isinstance(s, kind) and not getattr(s, "tool_calls", ())]
         known = [turn.content for turn in turns if turn.index in present]
-        gaps = [s.index not in present and s.content not in known for s in turns]
+        turns = [s for s in turns if s.index in present or s.content not in known]
+        gaps = [s.index not in present for s in turns]
         missing = [s.index for s, gap in zip(turns, gaps, strict=True) if gap and s.index in alone]
         windows = sum(gap for gap, _ in groupby(gaps))
         if windows > 1 or (len(missing) > 1 and kind is UserTurn):
