@@ -38,6 +38,8 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     ([[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], '')
     >>> values_of("all:\\nid|status\\n1|a", names)
     ([{'all': [{'id': '1', 'status': 'a'}]}], 'all:')
+    >>> values_of('{"id": 1}\\n[2 rows left out]', names)[1], values_of("[2 rows left out]\\nid: 1", names)[1]
+    ('[2 rows left out]', '[2 rows left out]')
     """
     text = without_marks(text)
     known, begins_as_json = set(names), text.lstrip()[:1] in ("{", "[")
@@ -77,8 +79,9 @@ def _leading_value(text: str) -> tuple[list[Any], str]:
     for way, bare in product(dict.fromkeys((text, unwrapped)), (False, True)):
         with suppress(NothingParsed):
             value, end = parse_prefix(way, bare=bare)
-            is_data = not bare or isinstance(value, dict) or any(map(is_container, value))
-            if is_data and len(text) - end < len(rest):
+            has_words_behind = way[end:].lstrip()[:1].isalpha()  # as in "[6 rows left out]"
+            is_data = not (bare or has_words_behind) or isinstance(value, dict)
+            if (is_data or any(map(is_container, value))) and len(text) - end < len(rest):
                 values, rest = [value], text[end:]
         if not rest.strip():
             break
