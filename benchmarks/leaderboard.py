@@ -81,7 +81,7 @@ def row(name: str, item: Ranked) -> str:
     """One line of the table."""
     far = share(item.far_recall)
     return (
-        f"| {name} | {item.verdict} | {price(item.cached)} | {price(item.uncached)} "
+        f"| {name} | {item.verdict} | {price(item.price)} | {price(item.uncached)} "
         f"| {share(item.missed_turns)} | {far} |"
     )
 
@@ -106,7 +106,7 @@ def section(name: str, path: str, most: int) -> Iterator[str]:
     yield f"## {name}\n"
     origin_link = f"[{origin['source']}]({url})"
     yield f"Runs: {at_defaults.runs}. Tasks: {at_defaults.tasks}. From {origin_link}, hash `{digest(traces)}`."
-    units = {item.cached.unit for item in at_defaults.ranked if item.cached is not None}
+    units = {item.price.unit for item in at_defaults.ranked if item.price is not None}
     unpriced = "No price of the model is known: tokens, which are the same without the cache."
     yield "" if "usd" in units else f"{unpriced}\n"
     best = chosen(portfolio)

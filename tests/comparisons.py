@@ -120,7 +120,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
         Ranked(
             strategy="recorded",
             verdict="keep",
-            cached=Price(unit=unit, per_run=per_run),
+            price=Price(unit=unit, per_run=per_run),
             uncached=Price(unit=unit, per_run=per_run * 1.68) if unit == "usd" else None,
             missed_turns=0.0,
             far_recall=1.0,
@@ -149,7 +149,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             Ranked(
                 strategy=name,
                 verdict=verdict,
-                cached=cached,
+                price=cached,
                 uncached=uncached if unit == "usd" else None,
                 missed_turns=missed,
                 far_recall=far,
@@ -158,21 +158,21 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             )
         )  # type: ignore[arg-type]
     best = next(
-        (item for item in sorted(ranked, key=lambda item: item.cached.per_run) if item.verdict == "not certain"), None
+        (item for item in sorted(ranked, key=lambda item: item.price.per_run) if item.verdict == "not certain"), None
     )  # type: ignore[union-attr]
     ship = best if best is not None and certain else None
     if ship is not None:
         ranked = [msgspec.structs.replace(item, verdict="ship") if item is ship else item for item in ranked]
     order = {"ship": 0, "not certain": 1, "keep": 2, "no gain": 3}
-    ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
+    ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.price.per_run if item.price else 0))
     sentence = (
-        f"Ship `{ship.strategy}`. With the provider's cache a run costs {abs(ship.cached.ratio - 1):.1%} less than today, certain over {tasks} tasks, and no turn would have missed anything it used."  # type: ignore[union-attr,operator]
+        f"Ship `{ship.strategy}`. With the provider's cache a run costs {abs(ship.price.ratio - 1):.1%} less than today, certain over {tasks} tasks, and no turn would have missed anything it used."  # type: ignore[union-attr,operator]
         if ship is not None
         else "Keep what runs today. "
         + ("Needs at least 6 tasks to be certain." if not certain else "No strategy within the limits costs less.")
     )
     return reasoned(Advice(
-        advised=ship.strategy if ship else None, subject=best.strategy if best else "", sentence=sentence, basis="cached" if unit == "usd" else "tokens",
+        advised=ship.strategy if ship else None, subject=best.strategy if best else "", sentence=sentence, unit=unit,
         tasks=tasks, runs=runs,
         ranked=tuple(ranked),
     ))  # fmt: skip
@@ -289,7 +289,7 @@ def example_about(
         for name, share in shares.items()
     )  # type: ignore[arg-type]
     sentence = "Ship `external`. All 28 evaluations stay the same; with `truncate` 18 change."
-    of = {"answers": answers, "basis": "tokens", "tasks": runs, "runs": runs, "ranked": ranked}
+    of = {"answers": answers, "unit": "tokens", "tasks": runs, "runs": runs, "ranked": ranked}
     decided = reasoned(Advice(advised="external", subject="external", sentence=sentence, **of))  # type: ignore[arg-type]
     return Compared(
         title=title, signature=SIGNATURE, strategies=tuple(shares), runs=measured,

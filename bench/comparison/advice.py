@@ -4,12 +4,12 @@ The other modules of this room do one step of `with_decision` each."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Answers, Mark, Price, Ranked, Verdict
+from ..model.advice import TODAY, Advice, Answers, Mark, Ranked, RuleResult, Verdict
 from ..model.base import grouped
 from ..model.compared import Compared
 from ..text.wording import listed
@@ -19,12 +19,13 @@ from .certainty import EQUAL
 from .gains import with_gains
 from .gates import judge
 from .prices import (
-    METRICS,
+    PRICES,
+    UNCACHED,
     as_best_of_many,
-    basis_of,
     expected_ratio,
     preference,
     prices_of,
+    unit_of,
     unpriced_in_words,
 )
 from .rules import Rates, finite, merit, results_of, slots_in_spec, unchecked_words, verdict_of
@@ -107,36 +108,40 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     """
     runs = Runs(compared.runs)
     tried = sorted({*compared.strategies} - {TODAY})
-    basis = basis_of(runs)
-    prices = {field: prices_of(runs, tried, names) for field, names in METRICS[basis].items()}
+    unit = unit_of(runs)
+    prices = prices_of(runs, tried, unit, PRICES[unit])
+    uncached = prices_of(runs, tried, unit, UNCACHED) if unit == "usd" else {}
     advice = Advice(
         advised=None,
         sentence="",
         answers=answers_of(compared.specs.get(name, "") for name in tried),
-        basis=basis,
-        unpriced=unpriced_in_words(runs) if basis == "tokens" else "",
+        unit=unit,
+        unpriced=unpriced_in_words(runs) if unit == "tokens" else "",
         tasks=len(runs.tasks),
         runs=len(runs.all),
-        assumed=basis != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all),
+        assumed=unit == "usd" and any(run.facts.cache_shares == "assumed" for run in runs.all),
     )
     failed_gates = (gate for gate in compared.gates if gate.outcome == "fail")
     failed = grouped((gate.strategy, gate.rule.metric) for gate in failed_gates)
-    today, *others = (
-        _measured_strategy(
-            runs, name, compared.specs.get(name, ""), prices, rates, failed.get(name, ())
-        )
-        for name in (TODAY, *tried)
-    )
+
+    def measured(name: str) -> Ranked:
+        """A strategy with its prices and the results of all rules but the last."""
+        spec, gates = compared.specs.get(name, ""), failed.get(name, ())
+        rules = results_of(runs, name, spec=spec, rates=rates, failed_gates=gates)
+        item = _measured_strategy(runs, name, spec, rules)
+        return replace(item, price=prices.get(name), uncached=uncached.get(name))
+
+    today, *others = map(measured, (TODAY, *tried))
     if verdict_of(today.rules) != "invalid":
         others = with_gains(others, runs, advice)
     judged = (replace(item, verdict=_verdict(item, advice)) for item in (today, *others))
     ranked = sorted(judged, key=lambda item: _place(item, advice))
     many = portfolio and advice.answers == "savings"
-    expected = expected_ratio(ranked, runs, basis) if many else None
+    expected = expected_ratio(ranked, runs, unit) if many else None
     best = _strategy_to_advise(ranked, advice, expected)
     ranked.sort(key=lambda item: item is not best)
-    if best is not None and best.cached is not None:
-        ranked[0] = replace(best, cached=as_best_of_many(best.cached, expected))
+    if best is not None and best.price is not None:
+        ranked[0] = replace(best, price=as_best_of_many(best.price, expected))
     advice = replace(advice, advised=best.strategy if best else None, ranked=tuple(ranked))
     return replace(compared, advice=with_sentence(advice, compared.asks))
 
@@ -144,18 +149,10 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
 # ---------------------------------------------------------------- one strategy
 
 
-def _measured_strategy(
-    runs: Runs,
-    name: str,
-    spec: str,
-    prices: Mapping[str, Mapping[str, Price]],
-    rates: Rates | None,
-    failed_gates: Sequence[str],
-) -> Ranked:
-    """One strategy with its prices, its marks and the results of all rules but the last. If it
-    failed on some runs it has no shares, which would be those of the other runs."""
+def _measured_strategy(runs: Runs, name: str, spec: str, rules: tuple[RuleResult, ...]) -> Ranked:
+    """One strategy with its marks and shares. If it failed on some runs it has no shares, which
+    would be those of the other runs."""
     is_today = name == TODAY
-    rules = results_of(runs, name, spec=spec, rates=rates, failed_gates=failed_gates)
     words = None if is_today else unchecked_words(runs, name)
     marks: list[Mark] = [] if words is None else ["not checked"]
     acted = any(score.acted for run in runs.all if (score := runs.score(run, name)))
@@ -169,7 +166,6 @@ def _measured_strategy(
         verdict="keep",
         marks=tuple(marks),
         unchecked_text=words or "",
-        **{field: by_name.get(name) for field, by_name in prices.items()},  # type: ignore[arg-type]
         missed_turns=missed,
         far_recall=far,
         handle_turns=runs.counts(name, "needed.handle_turns")[0],

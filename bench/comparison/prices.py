@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from msgspec.structs import replace
 
-from ..model.advice import NOISE, REFUSED, TODAY, Basis, Price, Ranked
+from ..model.advice import NOISE, REFUSED, TODAY, Price, Ranked, Unit
 from ..text.wording import count, counted
 from .certainty import ALPHA, Estimate, corrected_for_tries, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs, value_of
 
-METRICS: Mapping[Basis, Mapping[str, Sequence[str]]] = {
-    "cached": {"cached": ["cost.usd"], "uncached": ["cost.usd_uncached"]},
-    "tokens": {"cached": ["cost.prompt_tokens", "cost.strategy_call_tokens"]},
+PRICES: Mapping[Unit, Sequence[str]] = {
+    "usd": ["cost.usd"],
+    "tokens": ["cost.prompt_tokens", "cost.strategy_call_tokens"],
 }
-"""For each basis the metrics whose sum is a price of `Ranked`. The `uncached` price never
-decides."""
+"""The metrics whose sum is the price that decides, for each unit."""
+UNCACHED = ["cost.usd_uncached"]
+"""The metric of the price without the cache."""
 
 
-def basis_of(runs: Runs) -> Basis:
+def unit_of(runs: Runs) -> Unit:
     """Dollars, if all of today's runs have a price; else tokens, for all runs."""
-    todays = runs.by_task(TODAY, METRICS["cached"]["cached"])
-    return "cached" if math.fsum(todays or ()) > 0 else "tokens"
+    todays = runs.by_task(TODAY, PRICES["usd"])
+    return "usd" if math.fsum(todays or ()) > 0 else "tokens"
 
 
 def unpriced_in_words(runs: Runs) -> str:
     """For how many of today's runs no price is known, and why not for the first; "" for none, and
     for all."""
-    (metric,) = METRICS["cached"]["cached"]
+    (metric,) = PRICES["usd"]
     numbers = [(run, runs.number(run, TODAY, metric)) for run in runs.all]
     unpriced = [(run, it.reason) for run, it in numbers if it and value_of(it) is None]
     if not 0 < len(unpriced) < len(runs.all):
@@ -43,14 +43,15 @@ def unpriced_in_words(runs: Runs) -> str:
     )
 
 
-def prices_of(runs: Runs, names: Sequence[str], metrics: Sequence[str]) -> dict[str, Price]:
+def prices_of(
+    runs: Runs, names: Sequence[str], unit: Unit, metrics: Sequence[str]
+) -> dict[str, Price]:
     """The price of each strategy and of today's, with p-values corrected over all that were tried.
 
     Strategies that cost the same on every task count as one try, and those that cost what today's
     does as none: they cannot save by chance. A strategy that raised, or whose runs have no prices,
     is left out.
     """
-    unit: Literal["usd", "tokens"] = "usd" if "usd" in metrics[0] else "tokens"
     by_name = ((name, runs.by_task(name, metrics)) for name in (TODAY, *names))
     costs = {name: by_task for name, by_task in by_name if by_task is not None}
     prices = {
@@ -86,7 +87,7 @@ def preference(item: Ranked) -> tuple[float, int, str]:
 # ---------------------------------------------------------------- the best of many
 
 
-def expected_ratio(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> float | None:
+def expected_ratio(ranked: Iterable[Ranked], runs: Runs, unit: Unit) -> float | None:
     """The price of a run compared with today's if each task used the strategy that is cheapest on
     all other tasks, among those that could be shipped; None if that is not known.
 
@@ -94,9 +95,8 @@ def expected_ratio(ranked: Iterable[Ranked], runs: Runs, basis: Basis) -> float 
     """
     others = (item for item in ranked if item.strategy != TODAY and not item.marks)
     usable = sorted((item for item in others if item.verdict not in REFUSED), key=preference)
-    metrics = METRICS[basis]["cached"]
-    costs = [runs.by_task(item.strategy, metrics) for item in usable]
-    today = runs.by_task(TODAY, metrics) or ()
+    costs = [runs.by_task(item.strategy, PRICES[unit]) for item in usable]
+    today = runs.by_task(TODAY, PRICES[unit]) or ()
     return leave_one_out([by_task for by_task in costs if by_task is not None], today)
 
 

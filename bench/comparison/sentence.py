@@ -83,7 +83,7 @@ def _condition(item: Ranked, advice: Advice) -> str:
     only where prompts are not cached. "" for other strategies, and if none has to save."""
     today = advice.item(TODAY)
     must_save = today is not None and today.verdict != "invalid"
-    is_fine = must_save and advice.basis == "tokens" and item.verdict not in REFUSED
+    is_fine = must_save and advice.unit == "tokens" and item.verdict not in REFUSED
     return _NOT_CACHED if is_fine and "compactor" in slots_in_spec(item.spec) else ""
 
 
@@ -143,7 +143,7 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
         return f"{start} {figure_and_basis(item, figure, advice)}, but {item.reason}."
     if saves:
         return f"{start} {cost}{item.reason}."
-    less = "uses fewer tokens" if advice.basis == "tokens" else "costs less"
+    less = "uses fewer tokens" if advice.unit == "tokens" else "costs less"
     none = f"no strategy {less}"
     if len(acting) == 1 and price is not None and price.ratio is not None:
         none = f"`{item.strategy}` {costs(price)}"
@@ -162,7 +162,7 @@ def _cost(item: Ranked, advice: Advice) -> str:
 
 def _cache_in_words(advice: Advice) -> str:
     """The cache that the deciding price assumes, in words; "" if nothing is priced."""
-    if advice.basis == "tokens":
+    if advice.unit == "tokens":
         return ""
     return "with an assumed cache" if advice.assumed else "with the provider's cache"
 

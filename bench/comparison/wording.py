@@ -94,7 +94,7 @@ def pricing_of(advice: Advice) -> Pricing:
     """How to state the prices of an advice, by the size of today's price, else of the first one."""
     prices = (advice.todays_price, *(item.price for item in advice.ranked))
     first = next(filter(None, prices), None)
-    if advice.basis == "tokens":
+    if advice.unit == "tokens":
         return Pricing(1, "tokens a run")
     is_cheap = first is not None and first.per_run < _CHEAP
     return Pricing(1000, "per 1,000 runs") if is_cheap else Pricing(1, "a run")
@@ -152,7 +152,7 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
 def unseen(advice: Advice) -> str:
     """A clause that says which losses the tasks of an advice are too few to show; "" without tasks.
 
-    >>> few = [Advice(advised=None, sentence="", basis="tokens", tasks=tasks, runs=12) for tasks in (12, 3)]
+    >>> few = [Advice(advised=None, sentence="", unit="tokens", tasks=tasks, runs=12) for tasks in (12, 3)]
     >>> [unseen(advice) for advice in few]
     ['a problem in fewer than 1 of 4 runs may not show in 12 runs', '3 tasks say little about others']
     """

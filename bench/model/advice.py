@@ -26,8 +26,8 @@ Answers = Literal["savings", "stored", "judged", "routed"]
 """The question that a comparison answers."""
 
 
-Basis = Literal["cached", "tokens"]
-"""The price that decides: dollars with the provider's cache, or tokens if not all runs have prices."""
+Unit = Literal["usd", "tokens"]
+"""The unit of the prices that decide: dollars, or tokens if not all runs have prices."""
 
 
 class RuleResult(Value, frozen=True, kw_only=True):
@@ -55,13 +55,13 @@ class RuleResult(Value, frozen=True, kw_only=True):
 class Price(Value, frozen=True, kw_only=True):
     """The price of a run under a strategy, and its ratio to today's (0.8: a fifth less).
 
-    `unit` is usd, or tokens, those of a strategy's own calls included. `high` is the upper end of the one-sided 97.5 %
+    Tokens include those of a strategy's own calls. `high` is the upper end of the one-sided 97.5 %
     interval of the ratio (None for too few tasks); the saving is certain if it is below 1 after
     Holm's correction over all settings. `expected` is the ratio to expect on other tasks of the best
     of many settings (None: not chosen among many).
     """
 
-    unit: Literal["usd", "tokens"]
+    unit: Unit
     per_run: float
     ratio: float | None = None
     high: float | None = None
@@ -94,7 +94,7 @@ NOISE = 0.001
 class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
-    `cached` is the price with the provider's cache, or in tokens if not all runs have prices. `condition`
+    `price` decides; in dollars it is that with the provider's cache. `condition`
     says where alone it is known to save, `unchecked_text` what could not be checked first, and why;
     `""` for everywhere, and if all was checked. In `handle_turns` turns something that was used
     would have to be fetched by its handle.
@@ -106,7 +106,7 @@ class Ranked(Value, frozen=True, kw_only=True):
     condition: str = ""
     marks: tuple[Mark, ...] = ()
     unchecked_text: str = ""
-    cached: Price | None = None
+    price: Price | None = None
     uncached: Price | None = None
     missed_turns: float | None = None
     far_recall: float | None = None
@@ -115,14 +115,9 @@ class Ranked(Value, frozen=True, kw_only=True):
     spec: str = ""
 
     @property
-    def price(self) -> Price | None:
-        """The price that decides; None where it is not known."""
-        return self.cached
-
-    @property
     def saves(self) -> bool:
         """True if the price that decides is lower than today's, certainly or not."""
-        return self.cached is not None and self.cached.saves
+        return self.price is not None and self.price.saves
 
     def result(self, rule: str) -> RuleResult | None:
         """The first result of a rule; None without one."""
@@ -146,8 +141,8 @@ class Advice(Value, frozen=True, kw_only=True):
 
     `advised` is the strategy to ship (None: keep what runs today). `answers` is the question:
     "savings", or "judged", "stored" or "routed" if the strategies fill only evaluators, stores or
-    routers; `basis` is the price that decides, `unpriced` says why it is tokens if some runs have a
-    price and some have none.
+    routers; `unit` is that of prices, `unpriced` says why it is tokens if some runs have a price and
+    some have none.
     `assumed` is True if the shares of the provider's cache are not recorded.
 
     `sentence` is the first line of every output unless a gate failed, `short` its beginning, without
@@ -159,7 +154,7 @@ class Advice(Value, frozen=True, kw_only=True):
     sentence: str
     short: str = ""
     answers: Answers = "savings"
-    basis: Basis
+    unit: Unit
     unpriced: str = ""
     assumed: bool = False
     tasks: int
@@ -189,5 +184,5 @@ class Advice(Value, frozen=True, kw_only=True):
         return tuple(item for item in self.ranked if item.strategy != TODAY)
 
 
-NO_ADVICE = Advice(advised=None, sentence="Nothing was compared.", basis="tokens", tasks=0, runs=0)
+NO_ADVICE = Advice(advised=None, sentence="Nothing was compared.", unit="tokens", tasks=0, runs=0)
 """The advice if nothing was compared."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..comparison.certainty import EQUAL
-from ..comparison.prices import METRICS
+from ..comparison.prices import PRICES
 from ..comparison.reasons import example_in_words
 from ..comparison.rules import TABLE
 from ..comparison.wording import quantity
@@ -38,7 +38,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     first, *_ = alike = judged_alike(reading.failed_gates)[0]
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
     words, saved = f"{sentence_case(gate_in_words(reading, alike))}.", ""
-    price = METRICS[reading.advice.basis]["cached"][0]
+    price = PRICES[reading.advice.unit][0]
     move = reading.move(first.strategy, price)
     before, after = (move.before or 0.0, move.after or 0.0) if move else (0.0, 0.0)
     is_lost = first.outcome == "fail" and first.rule.metric != price

@@ -95,7 +95,7 @@ class Reading:
     @property
     def counts_tokens(self) -> bool:
         """True if tokens are compared, since not all runs have prices."""
-        return self.advice.basis == "tokens"
+        return self.advice.unit == "tokens"
 
     @property
     def price_axis(self) -> str:

@@ -241,7 +241,7 @@ def test_without_all_prices_strategies_are_compared_by_tokens(priced: int) -> No
     mine = [score("mine", numbers=numbers(at, cost * 0.7), own=cost * 0.1) for at, cost in enumerate(TODAY)]
     today = [score("recorded", numbers=numbers(at, cost)) for at, cost in enumerate(TODAY)]
     advice = advice_for([run(f"r{at}", both) for at, both in enumerate(zip(today, mine, strict=True))])
-    assert (advice.basis, advice.advised, ranked(advice, "mine").uncached) == ("tokens", "mine", None)
+    assert (advice.unit, advice.advised, ranked(advice, "mine").uncached) == ("tokens", "mine", None)
     assert "it uses 20% fewer tokens" in advice.sentence
     why = " Tokens are compared, as no price is known for 1 of 8 runs (no model is named: `--model` sets one)."
     assert advice.sentence.endswith(why) == (priced > 0)
@@ -264,7 +264,7 @@ def test_a_portfolio_states_what_to_expect_on_tasks_that_did_not_choose() -> Non
     plain, apart = advice_for(runs), advice_for(runs, portfolio=True)
     assert plain.advised == apart.advised
     assert apart.advised is not None
-    chosen, stated = ranked(plain, apart.advised).cached, ranked(apart, apart.advised).cached
+    chosen, stated = ranked(plain, apart.advised).price, ranked(apart, apart.advised).price
     assert chosen is not None
     assert stated is not None
     assert (chosen.ratio or 9) < (stated.expected or 0) <= (stated.high or 0)
@@ -410,9 +410,9 @@ def test_the_advised_strategy_passes_every_rule_and_is_listed_first(runs: list[M
     assert advice.advised == (first.strategy if first.verdict == "ship" else None)
     if first.verdict == "ship":
         assert all(rule.passed for rule in first.rules)
-        assert first.cached is not None
-        assert first.cached.high is not None
-        assert first.cached.high < 1
+        assert first.price is not None
+        assert first.price.high is not None
+        assert first.price.high < 1
         assert f" `{first.strategy}`: " in advice.sentence
 
 

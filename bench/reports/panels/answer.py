@@ -293,7 +293,7 @@ def _notes(reading: Reading) -> Iterator[str]:
     if not reading.is_shaped:
         yield "The prompts and the price stay as they are."
     shares = Counter(run.facts.cache_shares for run in reading.runs)
-    if reading.advice.basis == "cached":
+    if not reading.counts_tokens:
         if shares["assumed"]:
             which = f"of {counted(shares['assumed'], 'run')} " if shares["recorded"] else ""
             why = "from the provider's rules: no use of the cache is recorded"
