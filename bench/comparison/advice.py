@@ -15,13 +15,13 @@ from ..model.compared import Compared
 from ..text.wording import listed
 from .against import Against, moves, not_compared
 from .baseline import ScoreFile, score_file_of
-from .certainty import EQUAL
 from .gains import with_gains
 from .gates import judge
 from .prices import (
     PRICES,
     UNCACHED,
     as_best_of_many,
+    burden,
     expected_ratio,
     preference,
     prices_of,
@@ -195,28 +195,26 @@ def _verdict(item: Ranked, advice: Advice) -> Verdict:
 def _strategy_to_advise(
     ordered: Sequence[Ranked], advice: Advice, expected: float | None
 ) -> Ranked | None:
-    """The first strategy that may be shipped; among equally cheap ones the preferred one.
+    """The strategy to ship: the cheapest, with its burden as a part of its price. So no other one
+    decides between two.
 
-    The cheapest of many looks cheaper than it is. So a strategy that misses less is advised if it
-    costs no more than what is `expected` of the cheapest.
+    The best of many looks cheaper than it is. So a strategy that misses less is advised if it costs
+    no more than what is `expected` of the best.
     """
     ships = [item for item in ordered if item.verdict == "ship"]
-    if advice.answers != "savings" or not ships or not math.isfinite(_ratio(ships[0], advice)):
+    if advice.answers != "savings" or not ships or not math.isfinite(_ratio(ships[0])):
         return ships[0] if ships else None
-
-    def up_to(ratio: float) -> list[Ranked]:
-        return [item for item in ships if _ratio(item, advice) <= ratio + EQUAL]
-
-    best = min(up_to(_ratio(ships[0], advice)), key=preference)
+    best = min(ships, key=lambda item: (_ratio(item) + burden(item), preference(item)))
     price, missed = best.price, best.missed_turns or 0.0
     if price is None:
         return best
-    as_cheap = up_to(as_best_of_many(price, expected).expected or 0.0)
+    most = as_best_of_many(price, expected).expected or 0.0
+    as_cheap = (item for item in ships if _ratio(item) <= most)
     safer = [item for item in as_cheap if (item.missed_turns or 0.0) < missed]
     return min(safer or [best], key=preference)
 
 
-def _ratio(item: Ranked, advice: Advice) -> float:
+def _ratio(item: Ranked) -> float:
     """The price of a strategy against today's; infinite where it is not known."""
     price = item.price
     return finite(price.ratio if price else None)

@@ -130,16 +130,18 @@ def cannot_rule_out(tasks: int) -> float | None:
     return 1 - _RISK ** (1 / tasks) if tasks else None
 
 
-def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> float | None:
-    """The ratio of totals if each task used the strategy that is cheapest on all other tasks.
+def leave_one_out(
+    costs: Sequence[Sequence[float]], today: Sequence[float], burdens: Sequence[float] = ()
+) -> float | None:
+    """The ratio of totals if each task used the strategy that is best on all other tasks: the
+    cheapest, with its burden as a share of today's price.
 
-    None for fewer than two tasks.
+    None for fewer than two tasks. The best of many looks too good on the tasks that it was chosen
+    on; this ratio does not. Among equal ones the first strategy is chosen.
 
-    The best of many looks too good on the tasks that it was chosen on; this ratio does not. Among
-    equal prices (`EQUAL`) the first strategy is chosen.
-
-    >>> round(leave_one_out([[1.0, 3.0], [3.0, 1.0]], [4.0, 4.0]), 2)
-    0.75
+    >>> costs, today = [[1.0, 3.0], [3.0, 1.0]], [4.0, 4.0]
+    >>> leave_one_out(costs, today), leave_one_out(costs, today, [0.0, 0.6])
+    (0.75, 0.5)
     """
     total = math.fsum(today)
     if len(today) < 2 or not costs or total <= 0:
@@ -147,10 +149,11 @@ def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> f
     sums = [math.fsum(values) for values in costs]
     paid: list[float] = []
     for task, todays_cost in enumerate(today):
-        elsewhere = [cost - values[task] for cost, values in zip(sums, costs, strict=True)]
-        most = min(elsewhere) + EQUAL * (total - todays_cost)
-        chosen = next(values for values, cost in zip(costs, elsewhere, strict=True) if cost <= most)
-        paid.append(chosen[task])
+        elsewhere = [
+            (whole - values[task]) / (total - todays_cost or 1.0) + burden
+            for whole, values, burden in zip(sums, costs, burdens or [0.0] * len(sums), strict=True)
+        ]
+        paid.append(costs[elsewhere.index(min(elsewhere))][task])
     return math.fsum(paid) / total
 
 

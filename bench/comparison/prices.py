@@ -79,25 +79,37 @@ def prices_of(
     return prices
 
 
-def preference(item: Ranked) -> tuple[float, int, str]:
-    """The sort key among equally cheap strategies: fewer missed turns, then fewer slots."""
-    return item.missed_turns or 0.0, len(slots_in_spec(item.spec)), item.strategy
+SLOT = 0.01
+"""What a strategy has to save for each of its slots, as a share of today's price."""
+
+
+def burden(item: Ranked) -> float:
+    """What speaks against a strategy, as a share of today's price: its slots, and its missed turns,
+    each of which may have to be made again."""
+    slots = {*slots_in_spec(item.spec)} - {"says"}
+    return SLOT * max(1, len(slots)) + (item.missed_turns or 0.0)
+
+
+def preference(item: Ranked) -> tuple[float, float, str]:
+    """The sort key among equally good strategies: fewer missed turns, then fewer slots."""
+    return item.missed_turns or 0.0, burden(item), item.strategy
 
 
 # ---------------------------------------------------------------- the best of many
 
 
 def expected_ratio(ranked: Iterable[Ranked], runs: Runs, unit: Unit) -> float | None:
-    """The price of a run compared with today's if each task used the strategy that is cheapest on
-    all other tasks, among those that could be shipped; None if that is not known.
+    """The price of a run compared with today's if each task used the strategy that is best on all
+    other tasks, among those that could be shipped; None if that is not known.
 
     The best of many was chosen on the tasks that it is judged on, so its own price looks too good.
     """
     others = (item for item in ranked if item.strategy != TODAY and not item.marks)
     usable = sorted((item for item in others if item.verdict not in REFUSED), key=preference)
-    costs = [runs.by_task(item.strategy, PRICES[unit]) for item in usable]
+    costs = [(runs.by_task(item.strategy, PRICES[unit]), burden(item)) for item in usable]
+    known = [(by_task, share) for by_task, share in costs if by_task is not None]
     today = runs.by_task(TODAY, PRICES[unit]) or ()
-    return leave_one_out([by_task for by_task in costs if by_task is not None], today)
+    return leave_one_out([one for one, _ in known], today, [share for _, share in known])
 
 
 def as_best_of_many(price: Price, expected: float | None) -> Price:

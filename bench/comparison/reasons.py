@@ -256,8 +256,8 @@ def _why_not_advised(item: Ranked, advice: Advice) -> str:
         return ""
     if not (price and best_price and price.ratio and best_price.ratio):
         return ""
-    if price.ratio > best_price.ratio + EQUAL:
+    more_missed = (item.missed_turns or 0) - (best.missed_turns or 0)
+    if price.ratio > best_price.ratio + (EQUAL if more_missed >= 0 else 0):
         return "saves less"
-    misses_more = (item.missed_turns or 0) > (best.missed_turns or 0)
     less = "more, perhaps by chance" if price.ratio < best_price.ratio - EQUAL else "about as much"
-    return f"saves {less}, and {'misses more' if misses_more else 'is no simpler'}"
+    return f"saves {less}, and {'misses more' if more_missed > 0 else 'is no simpler'}"
