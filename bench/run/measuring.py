@@ -216,7 +216,7 @@ def score_of(evidence: ReplayEvidence, recorded_prompts: str) -> Score:
     ran = Check(hits=len(findings), of=1, findings=findings)
     wording = wording_of(evidence)
     texts = evidence.generated_texts if wording else []
-    added = {line.strip() for own in texts for line in added_lines(own)}
+    added = {line.strip() for generated in texts for line in added_lines(generated)}
     constant = sorted(wording & added, key=lambda line: (-len(line), line))
     return Score(
         strategy="",

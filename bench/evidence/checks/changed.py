@@ -36,37 +36,37 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
-    unread = [own for own in evidence.rewritten if diff_of(own).unclear]
-    altered = [own for own in evidence.rewritten if diff_of(own).changed]
+    unread = [it for it in evidence.rewritten if diff_of(it).unclear]
+    altered = [it for it in evidence.rewritten if diff_of(it).changed]
     is_known_notation = len(altered) > len(unread)
-    findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied]
+    findings = [Finding(it.step, "", it.result.text) for it in evidence.emptied]
     for step in selectively_dropped(evidence):
         turn = evidence.messages.messages[evidence.index.full[step]]
         if turn.kind in ("user", "model") and not turn.tool_calls:
             findings.append(Finding(step, "", turn.text))
     looked_at = len(findings)
-    for own in evidence.generated_texts:
-        if own.message.kind == "model":
+    for generated in evidence.generated_texts:
+        if generated.message.kind == "model":
             looked_at += 1
-            findings += _changed_calls(own)
-        if isinstance(own, RewrittenResult):
+            findings += _changed_calls(generated)
+        if isinstance(generated, RewrittenResult):
             looked_at += 1
-            findings += diff_of(own).changed if is_known_notation else ()
-            findings += repeated(own)
+            findings += diff_of(generated).changed if is_known_notation else ()
+            findings += repeated(generated)
         else:
-            quotes = [*altered_quotes(own)]
-            looked_at += bool(quotes) and own.message.kind != "model"
+            quotes = [*altered_quotes(generated)]
+            looked_at += bool(quotes) and generated.message.kind != "model"
             findings += quotes
-    return check_of(findings, looked_at, unchecked=[diff_of(own).unclear for own in unread])
+    return check_of(findings, looked_at, unchecked=[diff_of(it).unclear for it in unread])
 
 
-def _changed_calls(own: GeneratedText) -> Iterator[Finding]:
+def _changed_calls(generated: GeneratedText) -> Iterator[Finding]:
     """Yield the recorded calls that a message shows with other arguments."""
-    step, messages = own.step, own.session.messages
+    step, messages = generated.step, generated.session.messages
     number = messages.index.full.get(-1 if step is None else step)
     recorded = messages.messages[number].tool_calls if number is not None else ()
     by_id = {call.id: call for call in recorded}
-    for shown in own.message.tool_calls:
+    for shown in generated.message.tool_calls:
         call = by_id.get(shown.id)
         if call is not None and not _is_same_call(shown, call):
             yield Finding(step, f"{shown.name} {shown.arguments}", f"{call.name} {call.arguments}")

@@ -24,16 +24,16 @@ _ACCURACY = 50
 class Counts:
     """The numbers of rows, lines, words and characters of a result, and of a text that shows it."""
 
-    def __init__(self, own: RewrittenResult) -> None:
-        self._own: RewrittenResult = weakref.proxy(own)  # which keeps these counts
-        self._full, self._text = own.result.text, own.message.text
-        self._row_counts = own.contents.row_counts
-        self._total = own.contents.counts
+    def __init__(self, rewritten: RewrittenResult) -> None:
+        self._rewritten: RewrittenResult = weakref.proxy(rewritten)  # which keeps these counts
+        self._full, self._text = rewritten.result.text, rewritten.message.text
+        self._row_counts = rewritten.contents.row_counts
+        self._total = rewritten.contents.counts
 
     @cached_property
     def _records_shown(self) -> int:
         """The largest number of records in the text that begin with the same key."""
-        records = self._own.session.messages.reading(self._own.brief).records
+        records = self._rewritten.session.messages.reading(self._rewritten.brief).records
         counts = Counter(record.pairs[0][0] for record in records if record.pairs)
         return max(counts.values(), default=0)
 
@@ -41,7 +41,7 @@ class Counts:
     def _text_counts(self) -> frozenset[int]:
         """The numbers of rows, lines, words and characters of the text."""
         text, own_lines = self._text, range(_MOST_OWN_LINES + 1)
-        lines = {count - own for count in line_counts(text) for own in own_lines}
+        lines = {count - more for count in line_counts(text) for more in own_lines}
         rows = row_counts(text) if text[:1] in ("{", "[") else frozenset[int]()
         return counts_of(text) | rows | lines
 
@@ -51,10 +51,10 @@ class Counts:
     @cached_property
     def _missing_lines(self) -> set[int]:
         """The numbers of lines that the text leaves out, in each gap and in all."""
-        own = self._own
-        counts = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
-        own_lines = sum(bool(line.strip()) for line in diff_of(own).added)
-        for full_text in {self._full, own.session.messages.texts.plain(self._full)}:
+        rewritten = self._rewritten
+        counts = {count for gap in rewritten.gaps or () for count in line_counts(gap.missing)}
+        own_lines = sum(bool(line.strip()) for line in diff_of(rewritten).added)
+        for full_text in {self._full, rewritten.session.messages.texts.plain(self._full)}:
             pairs = zip(line_counts(full_text), line_counts(self._text), strict=True)
             counts.update(full - shown + own_lines for full, shown in pairs)
         return counts
@@ -62,10 +62,10 @@ class Counts:
     @cached_property
     def _missing_rows(self) -> set[int]:
         """The numbers of rows that the text leaves out."""
-        own = self._own
-        if not own.columns.fields:
+        rewritten = self._rewritten
+        if not rewritten.columns.fields:
             return set()
-        missing = len(own.columns.rows(own.kept_fields)[1])
+        missing = len(rewritten.columns.rows(rewritten.kept_fields)[1])
         return {missing, *(count - self._records_shown for count in self._row_counts)}
 
     @cached_property
@@ -73,21 +73,21 @@ class Counts:
         """The numbers of fields that the text leaves out: of all, and of different keys, in the
         outermost records and in all."""
         text = self._text
-        for line in diff_of(self._own).added:
+        for line in diff_of(self._rewritten).added:
             text = text.replace(line, " ")
-        value = self._own.contents.value
+        value = self._rewritten.contents.value
         outermost = value if isinstance(value, list) else [value]
         keys_of = (
             {str(key) for record in records if isinstance(record, dict) for key in record}
             for records in (outermost, nested(value))
         )
         keys = {sum(key not in text for key in keys) for keys in keys_of}
-        return {*keys, len(self._own.columns.fields) - len(self._own.kept_fields)}
+        return {*keys, len(self._rewritten.columns.fields) - len(self._rewritten.kept_fields)}
 
     @cached_property
     def _missing_chars(self) -> set[int]:
         """The numbers of characters that the text leaves out, in each gap and in all."""
-        gaps = [gap.missing for gap in self._own.gaps or ()]
+        gaps = [gap.missing for gap in self._rewritten.gaps or ()]
         in_gaps = {len(text) for gap in gaps for text in (gap, unescape(gap))}
         return in_gaps.union(self._all_missing_chars)
 
@@ -96,7 +96,7 @@ class Counts:
         """The fewest and the most characters that the text leaves out: runs of blanks may count as
         one, and own lines may not count as shown."""
         full, text = (len(" ".join(text.split())) for text in (self._full, self._text))
-        own_chars = sum(len(line) + 1 for line in diff_of(self._own).added if line)
+        own_chars = sum(len(line) + 1 for line in diff_of(self._rewritten).added if line)
         differences = full - text, len(self._full) - len(self._text) + own_chars
         return min(differences), max(differences)
 
@@ -143,19 +143,19 @@ class Counts:
     def _counts_columns(self, number: Number) -> bool:
         """True for the number of columns of the result."""
         return in_vocabulary(number.noun, "columns") and int(number.text[:18]) == len(
-            self._own.columns.names
+            self._rewritten.columns.names
         )
 
 
-def is_counted(own: RewrittenResult, number: Number) -> bool:
+def is_counted(rewritten: RewrittenResult, number: Number) -> bool:
     """True if a number in the notice of a text is right. A placeholder may count something else
     that it replaces, but not zero parts of a result that has text."""
-    if own.shows_nothing:
-        is_zero = not number.text.strip("0.") and own.result.text.strip() != ""
+    if rewritten.shows_nothing:
+        is_zero = not number.text.strip("0.") and rewritten.result.text.strip() != ""
         return not (is_zero and in_vocabulary(number.noun, "units", "turns"))
-    return _counts_of(own).is_right(number)
+    return _counts_of(rewritten).is_right(number)
 
 
 @memo
-def _counts_of(own: RewrittenResult) -> Counts:
-    return Counts(own)
+def _counts_of(rewritten: RewrittenResult) -> Counts:
+    return Counts(rewritten)

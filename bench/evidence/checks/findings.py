@@ -23,9 +23,9 @@ def template_lines(texts: Sequence[GeneratedText]) -> frozenset[str]:
     template: set[str] = set()
     for shows_result in (True, False):
         lines_by_text = [
-            frozenset(map(str.strip, own.text.split("\n"))) - {""}
-            for own in texts
-            if isinstance(own, RewrittenResult) == shows_result
+            frozenset(map(str.strip, generated.text.split("\n"))) - {""}
+            for generated in texts
+            if isinstance(generated, RewrittenResult) == shows_result
         ]
         fewest = max(2, len(lines_by_text) / 2)
         counts = Counter(line for lines in lines_by_text for line in lines)

@@ -53,100 +53,106 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
-    findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied if own.failed]
+    findings = [Finding(it.step, "", it.result.text) for it in evidence.emptied if it.failed]
     for step in selectively_dropped(evidence):
         result = evidence.messages.contents.results.get(step)
         if result is not None and result.failed:
             findings.append(Finding(step, "", result.text))
-    failed = [own for own in evidence.rewritten if own.failed]
-    rewritten = len(findings) + len(failed)
-    silent = [own for own in failed if not _reports_failure(unescape(own.text), own.result)]
+    failed = [it for it in evidence.rewritten if it.failed]
+    looked_at = len(findings) + len(failed)
+    silent = [it for it in failed if not _reports_failure(unescape(it.text), it.result)]
     success_forms = {
-        _VARIES.sub("0", own.text) for own in evidence.rewritten if silent and not own.failed
+        _VARIES.sub("0", it.text) for it in evidence.rewritten if silent and not it.failed
     }
-    for own in silent:
-        has_success_form = _VARIES.sub("0", own.text) in success_forms
-        is_placeholder = has_success_form or own.says_omission or claims_repetition(own)
-        words = " ".join(added_lines(own)) if own.gaps is None else own.added
-        claims_success = SUCCESS.search(words) or (not own.handles and _SAVED.search(words))
-        is_result_empty = not own.result.text.strip()  # so that it tells no failure itself
-        shows_result = own.shows_line or not is_placeholder
+    for rewritten in silent:
+        has_success_form = _VARIES.sub("0", rewritten.text) in success_forms
+        is_placeholder = has_success_form or rewritten.says_omission or claims_repetition(rewritten)
+        words = " ".join(added_lines(rewritten)) if rewritten.gaps is None else rewritten.added
+        claims_success = SUCCESS.search(words) or (not rewritten.handles and _SAVED.search(words))
+        is_result_empty = not rewritten.result.text.strip()  # so that it tells no failure itself
+        shows_result = rewritten.shows_line or not is_placeholder
         if claims_success or (shows_result and not is_result_empty):
-            findings.append(Finding(own.step, own.text, own.result.text))
+            findings.append(Finding(rewritten.step, rewritten.text, rewritten.result.text))
     findings += _hidden_in_stores(evidence)
     missing = [
         *map(missing_without_notice, evidence.rewritten),
         *map(_missing_sentence, evidence.generated_texts),
         *(f"the result of step {step} left out" for step in gaps_between_results(evidence)),
     ]
-    return check_of(findings, rewritten, unchecked=[words for words in missing if words])
+    return check_of(findings, looked_at, unchecked=[words for words in missing if words])
 
 
 @memo
-def missing_without_notice(own: RewrittenResult) -> str:
+def missing_without_notice(rewritten: RewrittenResult) -> str:
     """A clause on the first fact, field or line of a result that its text leaves out without a
     notice; "" without one. `statements` checks what a notice says.
 
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
     """
-    if own.shows_all or own.is_encoded or own.handles:
+    if rewritten.shows_all or rewritten.is_encoded or rewritten.handles:
         return ""
-    if own.says_omission and _has_notice(own):
+    if rewritten.says_omission and _has_notice(rewritten):
         return ""
-    missing = _first_missing(own)
-    parts = "fields" if own.table.fields else "lines"
+    missing = _first_missing(rewritten)
+    parts = "fields" if rewritten.table.fields else "lines"
     return f"{quoted(missing)} {_WITHOUT_NOTICE.format(parts)}" if missing else ""
 
 
-def _has_notice(own: RewrittenResult) -> bool:
+def _has_notice(rewritten: RewrittenResult) -> bool:
     """True if a line or field of a text says in words that something is left out."""
-    lines = filter(WORD.search, diff_of(own).added)
-    return any(omission_in(line, own.result.text) for line in lines)
+    lines = filter(WORD.search, diff_of(rewritten).added)
+    return any(omission_in(line, rewritten.result.text) for line in lines)
 
 
-def _missing_sentence(own: GeneratedText) -> str:
+def _missing_sentence(generated: GeneratedText) -> str:
     """A clause on the first sentence that a text leaves out of a system message without a notice; ""
     without one."""
-    if own.message.role != "system" or not own.text.strip():
+    if generated.message.role != "system" or not generated.text.strip():
         return ""
-    systems = (turn.content for turn in own.session.trace.steps if isinstance(turn, SystemTurn))
+    systems = (
+        turn.content for turn in generated.session.trace.steps if isinstance(turn, SystemTurn)
+    )
     for text in systems:
-        if text != own.text and keeps_words(text, own.text) and not says_omission(own.text, text):
+        if (
+            text != generated.text
+            and keeps_words(text, generated.text)
+            and not says_omission(generated.text, text)
+        ):
             for sentence in sentences_of(text):
-                if sentence not in own.text:
+                if sentence not in generated.text:
                     return f"{quoted(sentence)} {_WITHOUT_NOTICE.format('lines')}"
     return ""
 
 
-def _first_missing(own: RewrittenResult) -> str:
+def _first_missing(rewritten: RewrittenResult) -> str:
     """The first part of a result that its text leaves out; "" without one."""
-    if own.gaps is not None:
-        silent = (gap.missing for gap in own.gaps if not gap.words.strip())
+    if rewritten.gaps is not None:
+        silent = (gap.missing for gap in rewritten.gaps if not gap.words.strip())
         return next((missing for missing in silent if any(map(str.isalnum, missing))), "")
-    if own.table.fields:
-        comments = own.contents.comments
-        missing_comment = next((words for words in comments if words not in own.text), "")
-        return _missing_field(own) or _missing_prose(own) or missing_comment
+    if rewritten.table.fields:
+        comments = rewritten.contents.comments
+        missing_comment = next((words for words in comments if words not in rewritten.text), "")
+        return _missing_field(rewritten) or _missing_prose(rewritten) or missing_comment
     missing = [
         line
-        for line in chain.from_iterable(own.lines_shown.gaps)
+        for line in chain.from_iterable(rewritten.lines_shown.gaps)
         if WORD.search(line) or _DIGIT.search(line)
     ]
     if not missing:
         return ""
-    tables, rest = own.contents.tables
+    tables, rest = rewritten.contents.tables
     outside_tables = {" ".join(line.split()) for line in rest}
     lines = (line for line in missing if not tables or line in outside_tables)
-    return _missing_field(own) or next(lines, "")
+    return _missing_field(rewritten) or next(lines, "")
 
 
-def _missing_field(own: RewrittenResult) -> str:
+def _missing_field(rewritten: RewrittenResult) -> str:
     """The first field of a result that its text leaves out. Of equal fields one is enough, except in
     rows without keys."""
-    pairs = {number: (key, text) for key, text, number in own.columns.fields.pairs()}
-    kept = own.kept_fields if pairs else ()
-    has_keyless_rows = own.columns.keyless_rows.read(own.text) is not None
+    pairs = {number: (key, text) for key, text, number in rewritten.columns.fields.pairs()}
+    kept = rewritten.kept_fields if pairs else ()
+    has_keyless_rows = rewritten.columns.keyless_rows.read(rewritten.text) is not None
     kept_pairs = set() if has_keyless_rows else {pairs[number] for number in kept}
     for number, (key, text) in pairs.items():
         is_kept = number in kept or (key, text) in kept_pairs
@@ -155,15 +161,15 @@ def _missing_field(own: RewrittenResult) -> str:
     return ""
 
 
-def _missing_prose(own: RewrittenResult) -> str:
+def _missing_prose(rewritten: RewrittenResult) -> str:
     """The first longer value of a result that its text leaves out. A value that is shortened with a
     notice has its first words in the text."""
-    text = _words_of(own.session.messages.texts.plain(own.text))
-    for value in own.table.fields.prose:
+    text = _words_of(rewritten.session.messages.texts.plain(rewritten.text))
+    for value in rewritten.table.fields.prose:
         words = _words_of(value)
         if words.strip() and words not in text:
             beginning = " ".join(words.split(" ")[: _FIRST_WORDS + 1])
-            if not (own.says_omission and beginning in text):
+            if not (rewritten.says_omission and beginning in text):
                 return value
     return ""
 

@@ -53,17 +53,17 @@ def invented(evidence: ReplayEvidence) -> Check:
     says, wording = evidence.replay.says, wording_of(evidence)
     findings: list[Finding] = []
     checked = summaries = 0
-    for own in evidence.generated_texts:
-        if isinstance(own, RewrittenResult) and own.is_encoded:
+    for generated in evidence.generated_texts:
+        if isinstance(generated, RewrittenResult) and generated.is_encoded:
             continue
-        lines = [without(line, says) for line in added_lines(own)]
+        lines = [without(line, says) for line in added_lines(generated)]
         if not lines:
             continue
         checked += 1
-        summaries += not isinstance(own, RewrittenResult)
-        if invention := _first_invention(evidence, own, lines, wording):
-            findings.append(Finding(own.step, invention))
-    statements = [_first_unsupported(evidence, own) for own in evidence.generated_texts]
+        summaries += not isinstance(generated, RewrittenResult)
+        if invention := _first_invention(evidence, generated, lines, wording):
+            findings.append(Finding(generated.step, invention))
+    statements = [_first_unsupported(evidence, generated) for generated in evidence.generated_texts]
     unchecked = [*map(_in_words, filter(None, statements))]
     return check_of(findings, checked, summaries, unchecked)
 
@@ -76,37 +76,42 @@ def _in_words(statement: str) -> str:
     return f"{notice} {_NOT_FOUND}; list it in `says` if it is always true"
 
 
-def _first_unsupported(evidence: ReplayEvidence, own: GeneratedText) -> str:
+def _first_unsupported(evidence: ReplayEvidence, generated: GeneratedText) -> str:
     """The first statement of an own text that nothing supports; "" without one."""
-    purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
-    if isinstance(own, RewrittenResult):
-        return first_unproven(own, purpose)
-    before = evidence.walked.calls[evidence.first_call(own.number)].step
-    return _first_unsupported_in_summary(own, before, purpose)
+    purpose = *on_purpose(generated.text, evidence.replay.says), *generated.handles
+    if isinstance(generated, RewrittenResult):
+        return first_unproven(generated, purpose)
+    before = evidence.walked.calls[evidence.first_call(generated.number)].step
+    return _first_unsupported_in_summary(generated, before, purpose)
 
 
 @memo
-def _first_unsupported_in_summary(own: GeneratedText, before: int, purpose: tuple[str, ...]) -> str:
-    return next(Summary(own, before, purpose).unsupported(), "")
+def _first_unsupported_in_summary(
+    generated: GeneratedText, before: int, purpose: tuple[str, ...]
+) -> str:
+    return next(Summary(generated, before, purpose).unsupported(), "")
 
 
 def _first_invention(
-    evidence: ReplayEvidence, own: GeneratedText, lines: list[str], wording: frozenset[str]
+    evidence: ReplayEvidence, generated: GeneratedText, lines: list[str], wording: frozenset[str]
 ) -> str:
     """The first invention of a text; "" without one. A text that shows a result is read once."""
     wording = wording.intersection(map(str.strip, lines))
-    are_all_notices = not _first_unsupported(evidence, own)
-    if isinstance(own, RewrittenResult):
-        return _first_invention_beside(own, tuple(lines), wording, are_all_notices)
-    numbers = SummaryNumbers(evidence, own)
-    return next(_Reader(own, wording, are_all_notices, numbers).inventions(lines), "")
+    are_all_notices = not _first_unsupported(evidence, generated)
+    if isinstance(generated, RewrittenResult):
+        return _first_invention_beside(generated, tuple(lines), wording, are_all_notices)
+    numbers = SummaryNumbers(evidence, generated)
+    return next(_Reader(generated, wording, are_all_notices, numbers).inventions(lines), "")
 
 
 @memo
 def _first_invention_beside(
-    own: RewrittenResult, lines: tuple[str, ...], wording: frozenset[str], are_all_notices: bool
+    rewritten: RewrittenResult,
+    lines: tuple[str, ...],
+    wording: frozenset[str],
+    are_all_notices: bool,
 ) -> str:
-    return next(_Reader(own, wording, are_all_notices).inventions(lines), "")
+    return next(_Reader(rewritten, wording, are_all_notices).inventions(lines), "")
 
 
 class _Reader:
@@ -115,15 +120,15 @@ class _Reader:
 
     def __init__(
         self,
-        own: GeneratedText,
+        generated: GeneratedText,
         wording: frozenset[str],
         are_all_notices: bool,
         numbers: SummaryNumbers | None = None,
     ) -> None:
-        self._own, self._wording, self._numbers = own, wording, numbers
+        self._generated, self._wording, self._numbers = generated, wording, numbers
         self._are_all_notices = are_all_notices
-        self._shown = own if isinstance(own, RewrittenResult) else None
-        self._mentions = own.session.mentions
+        self._shown = generated if isinstance(generated, RewrittenResult) else None
+        self._mentions = generated.session.mentions
 
     def inventions(self, lines: Sequence[str]) -> Iterator[str]:
         """Yield the words that no earlier message has. To be fast, a line is only read as a notice
@@ -150,7 +155,7 @@ class _Reader:
         """Yield the inventions in a sentence. The steps take out what is known, and what is left is
         read for names and numbers."""
         is_said, text = self._mentions.has_words, sentence
-        for handle in self._own.handles:
+        for handle in self._generated.handles:
             text = text.replace(handle, " ")
         if not text.strip() or is_said(text):
             return
@@ -167,7 +172,10 @@ class _Reader:
         names = IDENTIFIER.findall(text)
         text = IDENTIFIER.sub(" ", text)
         names += () if is_template or _is_title(text) else _NAME.findall(text)
-        new = [*moments, *(name for name in names if not _is_known(self._own, name, sentence))]
+        new = [
+            *moments,
+            *(name for name in names if not _is_known(self._generated, name, sentence)),
+        ]
         yield from (_with_sentence(words, sentence) for words in new)
         if self._numbers is not None:
             for number in self._numbers.unsupported(text, sentence, paragraph):
@@ -206,15 +214,15 @@ _LINES_NEAR = 15
 """The number of lines above a line that are its paragraph."""
 
 
-def _is_known(own: GeneratedText, name: str, sentence: str) -> bool:
+def _is_known(generated: GeneratedText, name: str, sentence: str) -> bool:
     """True if a message has a name. Of a hash, and of a name at the end of a text or before `…`, the
     beginning is enough."""
-    mentions = own.session.mentions
+    mentions = generated.session.mentions
     if mentions.has_name(name):
         return True
     may_be_cut = (
         _SHORT_HASH.fullmatch(name)
-        or own.text.rstrip().endswith(sentence)
+        or generated.text.rstrip().endswith(sentence)
         or _CUT.match(sentence.partition(name)[2])
     )
     return bool(may_be_cut) and mentions.has_beginning(name)

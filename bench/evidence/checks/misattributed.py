@@ -26,20 +26,22 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     """
     findings: list[Finding] = []
     naming = 0
-    for own in evidence.generated_texts:
-        if not isinstance(own, RewrittenResult):
-            names_any = own.session.records.names_any
-            lines = [line for line in own.new_lines if not _DATA.match(line) and names_any(line)]
+    for generated in evidence.generated_texts:
+        if not isinstance(generated, RewrittenResult):
+            names_any = generated.session.records.names_any
+            lines = [
+                line for line in generated.new_lines if not _DATA.match(line) and names_any(line)
+            ]
             naming += bool(lines)
-            findings += _first_misattribution(own, lines)
+            findings += _first_misattribution(generated, lines)
     return check_of(findings, naming, naming)
 
 
-def _first_misattribution(own: GeneratedText, lines: list[str]) -> list[Finding]:
+def _first_misattribution(generated: GeneratedText, lines: list[str]) -> list[Finding]:
     """The first sentence that gives a record another record's value; [] without one."""
-    records, mentions = own.session.records, own.session.mentions
+    records, mentions = generated.session.records, generated.session.mentions
     for item in chain.from_iterable(map(records.contradictions, lines)):
         named = records.named(item.words)
         if not any(mentions.has_together(item.stated, identity) for identity in named):
-            return [Finding(own.step, item.words, f"{item.actual}, not {item.stated}")]
+            return [Finding(generated.step, item.words, f"{item.actual}, not {item.stated}")]
     return []

@@ -22,48 +22,48 @@ _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^[(#]?\s*\d{1,4}[.):]\s)")
 _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 
-def altered_quotes(own: GeneratedText) -> Iterator[Finding]:
+def altered_quotes(generated: GeneratedText) -> Iterator[Finding]:
     """Yield the changed words of a kept message, and the turns that a message gives to another role."""
-    step, session = own.step, own.session
-    roles = session.turns.get(" ".join(own.text.split()), frozenset())
-    if own.message.kind == "made":
-        roles = roles or next(_roles_of_others(own), roles)
-        if roles and own.message.role not in roles:
-            yield Finding(step, own.text, f"said by: {min(roles)}")
+    step, session = generated.step, generated.session
+    roles = session.turns.get(" ".join(generated.text.split()), frozenset())
+    if generated.message.kind == "made":
+        roles = roles or next(_roles_of_others(generated), roles)
+        if roles and generated.message.role not in roles:
+            yield Finding(step, generated.text, f"said by: {min(roles)}")
     number = None if step is None else session.index.full.get(step)
     if number is not None:
-        yield from _altered_message(own, session.messages.messages[number].text)
-    elif own.message.kind == "made":
+        yield from _altered_message(generated, session.messages.messages[number].text)
+    elif generated.message.kind == "made":
         for turn in session.trace.steps:
-            if isinstance(turn, SystemTurn) and keeps_words(turn.content, own.text):
-                for words in _changed_words(own, turn.content):
+            if isinstance(turn, SystemTurn) and keeps_words(turn.content, generated.text):
+                for words in _changed_words(generated, turn.content):
                     yield Finding(turn.index, words, turn.content)
 
 
-def _altered_message(own: GeneratedText, original: str) -> Iterator[Finding]:
+def _altered_message(generated: GeneratedText, original: str) -> Iterator[Finding]:
     """Yield the changed words of a message that stands in the place of a recorded one."""
-    shown_words, original_words = _words(own.text), _words(original)
+    shown_words, original_words = _words(generated.text), _words(original)
     if shown_words == original_words:
         return
     known = {*original_words}
     shared = sum(map(known.__contains__, shown_words))
-    if own.message.kind == "model" and shared < _FEWEST_SHARED * len(shown_words):
+    if generated.message.kind == "model" and shared < _FEWEST_SHARED * len(shown_words):
         return  # another message, which is checked as a summary
     lines = ResultLines(original)
-    for line in own.text.split("\n"):
+    for line in generated.text.split("\n"):
         if altered := lines.altered(line):
-            yield Finding(own.step, line.strip(), altered.strip())
-    for words in _changed_words(own, original):
-        yield Finding(own.step, words, original)
+            yield Finding(generated.step, line.strip(), altered.strip())
+    for words in _changed_words(generated, original):
+        yield Finding(generated.step, words, original)
 
 
-def _roles_of_others(own: GeneratedText) -> Iterator[frozenset[str]]:
+def _roles_of_others(generated: GeneratedText) -> Iterator[frozenset[str]]:
     """Yield the roles that said the lines of a text, for lines that the role of the message never
     said. A text with any line of its own has none: that may be a label that says who spoke."""
-    lines = [line for line in own.text.split("\n") if line.strip()]
-    if own.session.lines_of(None).issuperset(lines) and own.message.role != "system":
-        for roles in map(own.session.mentions.roles_of, lines):
-            if roles and own.message.role not in roles:
+    lines = [line for line in generated.text.split("\n") if line.strip()]
+    if generated.session.lines_of(None).issuperset(lines) and generated.message.role != "system":
+        for roles in map(generated.session.mentions.roles_of, lines):
+            if roles and generated.message.role not in roles:
                 yield roles
 
 
@@ -77,12 +77,12 @@ def _without_notices(text: str, original: str) -> str:
     return _NOTICE.sub(lambda notice: notice[0] if notice[0] in original else " ", text)
 
 
-def _changed_words(own: GeneratedText, original: str) -> Iterator[str]:
+def _changed_words(generated: GeneratedText, original: str) -> Iterator[str]:
     """Yield the changed words of a kept message, ignoring its notices. Without a notice, a user
     message must have all its words and no others, one of the model may end earlier, and one of the
     system may lack whole sentences. Only the user's may not be longer."""
-    text, kind = own.text, own.message.kind.replace("made", "system")
-    is_said = own.session.mentions.has_words
+    text, kind = generated.text, generated.message.kind.replace("made", "system")
+    is_said = generated.session.mentions.has_words
     lines = (
         line for line in text.split("\n") if line in original or not says_omission(line, original)
     )
@@ -99,5 +99,7 @@ def _changed_words(own: GeneratedText, original: str) -> Iterator[str]:
             yield text
     elif has_all_words or kind == "system":
         yield from (words for words in sentences if not is_said(words))
-    elif kind == "user" or (kind == "model" and not own.message.tool_calls and not is_said(shown)):
+    elif kind == "user" or (
+        kind == "model" and not generated.message.tool_calls and not is_said(shown)
+    ):
         yield text

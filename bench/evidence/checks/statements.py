@@ -47,22 +47,22 @@ _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 
 
 @memo
-def first_unproven(own: RewrittenResult, purpose: tuple[str, ...]) -> str:
+def first_unproven(rewritten: RewrittenResult, purpose: tuple[str, ...]) -> str:
     """The first line that a text adds and that states something, except sentences on `purpose`; ""
     without one."""
-    for line in diff_of(own).added:
+    for line in diff_of(rewritten).added:
         undeclared = without(line, purpose)
-        words = _FENCE.sub(" ", without_tags(undeclared, own.result.text))
-        if not states_nothing(own, words):
+        words = _FENCE.sub(" ", without_tags(undeclared, rewritten.result.text))
+        if not states_nothing(rewritten, words):
             return undeclared.strip()
     return ""
 
 
 @memo
-def states_nothing(own: RewrittenResult, line: str) -> bool:
+def states_nothing(rewritten: RewrittenResult, line: str) -> bool:
     """True if an own line only says how much of the result is there, or repeats an earlier message.
     Each line of a text is read once."""
-    return Statement(own, line).states_nothing
+    return Statement(rewritten, line).states_nothing
 
 
 def _is_about_texts(word: str) -> bool:
@@ -122,19 +122,19 @@ class Statement:
     and its words from `_CHECKED_LISTS` of the vocabulary.
     """
 
-    def __init__(self, own: RewrittenResult, line: str) -> None:
-        self._own, self._line, self._result = own, line, own.result
+    def __init__(self, rewritten: RewrittenResult, line: str) -> None:
+        self._rewritten, self._line, self._result = rewritten, line, rewritten.result
 
     @property
     def states_nothing(self) -> bool:
         """True if it only says how much of the result is there, or repeats an earlier message."""
-        own, line = self._own, self._line
+        rewritten, line = self._rewritten, self._line
         if not any(map(str.isalnum, line)):
             return _LAYOUT.issuperset(line)
         is_short = len(line) <= _MOST_CHARS
         if is_short and not self._claims_something and (self._is_notice or self._is_heading):
             return True
-        return line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, self._result.index)
+        return line.count(" ") >= FEWEST_WORDS and is_quoted(rewritten, line, self._result.index)
 
     @property
     def _claims_something(self) -> bool:
@@ -149,34 +149,34 @@ class Statement:
     @property
     def _is_heading(self) -> bool:
         """True for a key of the result; the lines below are compared with the result."""
-        return plain_key(self._line) in self._own.columns.containers
+        return plain_key(self._line) in self._rewritten.columns.containers
 
     @property
     def _is_notice(self) -> bool:
         """True for a notice or label that is right."""
-        own, line = self._own, _read_notice(self._line)
+        rewritten, line = self._rewritten, _read_notice(self._line)
         if line.names and not omission_in(self._line, self._result.text):
             return False
-        if not all(map(own.session.mentions.has_name, line.names)):
+        if not all(map(rewritten.session.mentions.has_name, line.names)):
             return False
-        content = line.content and line.content - own.contents.call_words
+        content = line.content and line.content - rewritten.contents.call_words
         if not line.claims.isdisjoint(content) or (line.content and line.has_reason):
             return False
         return (
             all(self._is_right(name, line.words) for name in line.lists)
             and (not content or self._are_keys(content, line.words, line.numbers))
             and self._are_places_right(line.places)
-            and all(is_counted(own, number) for number in line.numbers)
+            and all(is_counted(rewritten, number) for number in line.numbers)
         )
 
     def _is_right(self, list_name: str, words: Collection[str]) -> bool:
         """True if it is right to say a word from a list of the vocabulary about the result."""
-        own = self._own
-        may_be_elsewhere = own.shows_nothing or bool(own.handles)
+        rewritten = self._rewritten
+        may_be_elsewhere = rewritten.shows_nothing or bool(rewritten.handles)
         if list_name == "states":  # "removed" must be about a text, not about a thing in it
             return may_be_elsewhere or any(in_vocabulary(word, "units", "turns") for word in words)
         if list_name == "showing":
-            return not own.shows_nothing or bool(own.handles)
+            return not rewritten.shows_nothing or bool(rewritten.handles)
         return self._is_repetition if list_name == "repeated" else self._is_empty
 
     def _are_keys(
@@ -184,38 +184,38 @@ class Statement:
     ) -> bool:
         """True if the words are keys of the result: those of columns if the line says "columns", else
         the one above a list, perhaps with the size of the list."""
-        columns = self._own.columns
+        columns = self._rewritten.columns
         are_columns = any(in_vocabulary(word, "columns") for word in words) and not numbers
         keys = columns.containers | (columns.names if are_columns else frozenset())
         if not {*content} <= {*WORD.findall(" ".join(keys).casefold())}:
             return False
-        sizes = sizes_of(self._own.contents.value, content)
+        sizes = sizes_of(self._rewritten.contents.value, content)
         return all(number.text in map(str, sizes) for number in numbers)
 
     @property
     def _is_repetition(self) -> bool:
         """True if what is left out is in the rest of the text, or in another result."""
-        own = self._own
-        if own.shows_nothing:  # `changed` compares the repetition with the other results
-            return len(own.session.equal_results(own.result)) > 1
-        if own.table.fields:
+        rewritten = self._rewritten
+        if rewritten.shows_nothing:  # `changed` compares the repetition with the other results
+            return len(rewritten.session.equal_results(rewritten.result)) > 1
+        if rewritten.table.fields:
             return False
-        shown = {line.strip().casefold() for line in own.text.split("\n")}
-        lines = (line.strip().casefold() for part in own.missing for line in part.split("\n"))
+        shown = {line.strip().casefold() for line in rewritten.text.split("\n")}
+        lines = (line.strip().casefold() for part in rewritten.missing for line in part.split("\n"))
         return shown.issuperset(filter(None, lines))
 
     @property
     def _is_empty(self) -> bool:
         """True if the fields that are left out have no value."""
-        own = self._own
-        kept = own.kept_fields
-        fields = own.columns.fields.pairs()
+        rewritten = self._rewritten
+        kept = rewritten.kept_fields
+        fields = rewritten.columns.fields.pairs()
         return all(kind_of(text) == "nothing" for _, text, number in fields if number not in kept)
 
     def _are_places_right(self, places: Collection[tuple[str, bool]]) -> bool:
         """True if the rows that are shown, or missing, are at the ends of the result that a notice
         names."""
-        if not places or self._own.shows_nothing:
+        if not places or self._rewritten.shows_nothing:
             return True
         shown, missing = self._rows
         ends_shown = {end for end, is_missing in places if not is_missing}
@@ -225,13 +225,13 @@ class Statement:
     @property
     def _rows(self) -> tuple[list[int], list[int]]:
         """The numbers of the rows, lines or parts that the text shows, and of those missing."""
-        own = self._own
-        if not own.gaps and own.columns.rows(())[1]:
-            kept = own.kept_fields
-            shown, missing = own.columns.rows(kept)
+        rewritten = self._rewritten
+        if not rewritten.gaps and rewritten.columns.rows(())[1]:
+            kept = rewritten.kept_fields
+            shown, missing = rewritten.columns.rows(kept)
             if shown:
                 return shown, missing
-        return _parts(own.contents.letters, [*map(letters_of, own.missing)])
+        return _parts(rewritten.contents.letters, [*map(letters_of, rewritten.missing)])
 
 
 def _parts(full: str, missing: Sequence[str]) -> tuple[list[int], list[int]]:

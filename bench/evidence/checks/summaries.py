@@ -37,12 +37,12 @@ class Summary:
     supported if it is a notice, or a message has its words in a row. Labels, headings that claim
     nothing, and the parts between marks of omission are taken off first."""
 
-    def __init__(self, own: GeneratedText, before: int, purpose: Sequence[str]) -> None:
-        self._own, self._before, self._purpose = own, before, purpose
+    def __init__(self, generated: GeneratedText, before: int, purpose: Sequence[str]) -> None:
+        self._generated, self._before, self._purpose = generated, before, purpose
 
     def unsupported(self) -> Iterator[str]:
         """Yield the sentences that nothing supports."""
-        for full_line in self._own.without_results(self._before).split("\n"):
+        for full_line in self._generated.without_results(self._before).split("\n"):
             line = _CUT_ESCAPE.sub("", full_line)
             if self._is_supported(line):
                 continue
@@ -65,7 +65,7 @@ class Summary:
             return True
         role, words = speaker_of(sentence)
         if role and words:
-            roles = self._own.session.mentions.roles_of(words)
+            roles = self._generated.session.mentions.roles_of(words)
             return (not roles or role in roles) and self._is_supported(words, role)
         is_short = len(WORD.findall(sentence)) <= _HEADING_WORDS
         if sentence.rstrip().endswith(":") and is_short and _claims_nothing(sentence):
@@ -74,7 +74,7 @@ class Summary:
             rest = sentence[label.end() :]
             is_label = len(WORD.findall(label[0])) < _HEADING_WORDS and _claims_nothing(label[0])
             has_quotation = rest.count(" ") + 1 >= FEWEST_WORDS
-            if (is_label and has_quotation) or _only_names(self._own, label[0]):
+            if (is_label and has_quotation) or _only_names(self._generated, label[0]):
                 return self._is_supported(rest, speaker)
         if quantifiers(sentence):
             return False
@@ -85,7 +85,7 @@ class Summary:
         """True for a notice. It may name the functions whose results are left out."""
         if _ALL_SHOWN.search(sentence):
             return False
-        functions = self._own.session.functions
+        functions = self._generated.session.functions
         if is_notice(sentence) or functions.isdisjoint(flat(sentence).split()):
             return is_notice(sentence)
         others = (part for part in _NAME.split(sentence) if not functions >= {*flat(part).split()})
@@ -94,11 +94,11 @@ class Summary:
     def _is_quoted(self, text: str, speaker: str) -> bool:
         """True if an earlier message has the words in a row. In a system message, where words are
         instructions, those of a person or the model must be attributed to a speaker."""
-        if self._own.message.role == "system" and not speaker:
-            roles = self._own.session.mentions.roles_of(text)
+        if self._generated.message.role == "system" and not speaker:
+            roles = self._generated.session.mentions.roles_of(text)
             if roles and roles <= _OF_TURNS:
                 return False
-        return is_quoted(self._own, text, self._before)
+        return is_quoted(self._generated, text, self._before)
 
 
 def _claims_nothing(heading: str) -> bool:
@@ -107,10 +107,10 @@ def _claims_nothing(heading: str) -> bool:
     return not any(claim(heading) for claim in claims)
 
 
-def _only_names(own: GeneratedText, label: str) -> bool:
+def _only_names(generated: GeneratedText, label: str) -> bool:
     """True if a label only names a speaker or a function."""
     return all(
-        is_insignificant(word) or word in NAMES or word in own.session.functions
+        is_insignificant(word) or word in NAMES or word in generated.session.functions
         for word in flat(label).split()
     )
 

@@ -25,8 +25,8 @@ _MOST_TERMS = 500
 class SummaryNumbers:
     """The numbers of a text that shows no single result."""
 
-    def __init__(self, evidence: ReplayEvidence, own: GeneratedText) -> None:
-        self._evidence, self._own, self._session = evidence, own, own.session
+    def __init__(self, evidence: ReplayEvidence, generated: GeneratedText) -> None:
+        self._evidence, self._generated, self._session = evidence, generated, generated.session
 
     def unsupported(self, text: str, sentence: str, paragraph: Sequence[str]) -> Iterator[str]:
         """Yield the numbers in a text, the unknown words of a sentence, that no message has, that
@@ -62,7 +62,7 @@ class SummaryNumbers:
 
     @cached_property
     def _own_size(self) -> frozenset[int]:
-        return counts_of(self._own.text)
+        return counts_of(self._generated.text)
 
     @cached_property
     def _sizes(self) -> frozenset[int]:
@@ -86,7 +86,7 @@ class SummaryNumbers:
         """The counts of messages that a summary may replace: all of its thread before its first
         prompt, those missing there, and those dropped with it."""
         evidence = self._evidence
-        first = evidence.first_call(self._own.number)
+        first = evidence.first_call(self._generated.number)
         call = evidence.walked.calls[first]
         before = (step for step in evidence.trace.steps if step.index < call.step)
         steps = {step.index for step in before if step.thread == call.thread}

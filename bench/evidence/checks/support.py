@@ -75,7 +75,7 @@ def _pattern_of(words: str) -> re.Pattern[str]:
 _PART, _NUMBER = re.compile(r"\{\}|[^\W_]+"), r"(?<!\w)(\d(?:[\d,.]*\d)?)(?!\w)"
 
 
-def is_quoted(own: GeneratedText, text: str, before: int) -> bool:
+def is_quoted(generated: GeneratedText, text: str, before: int) -> bool:
     """True if a message before a step has all words of a text in a row."""
-    step = own.session.mentions.first_step_with(text)
+    step = generated.session.mentions.first_step_with(text)
     return step is not None and step < before
