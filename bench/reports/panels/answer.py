@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from ...comparison.reasons import basis_in_words, behind_in_words, verdict_in_words
 from ...comparison.rules import entry_of, slots_in_spec
-from ...comparison.wording import change, expected_in_words, means, sample
+from ...comparison.wording import change, expected_in_words, means
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
@@ -46,7 +46,6 @@ _USES = {
 """What an agent does with the code in each slot."""
 _VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
-_PLAIN = (int, float, str)  # the types of the settings whose values are in a text
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -60,8 +59,9 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     if not reading.advice.ranked:
         return
     yield muted(f"{reading.measured_on()} {REPLAY_LIMIT}")
-    chart = None if reading.figure else scatter(reading)
-    yield Figures(tuple(_figures(reading)), chart)
+    figures, chart = tuple(_figures(reading)), None if reading.figure else scatter(reading)
+    if figures or chart:
+        yield Figures(figures, chart)
     if use := _use(reading):
         yield Prose(use, "use")
         if lines := code_lines(slots_in_spec(reading.spec(reading.advice.advised or ""))):
@@ -97,16 +97,12 @@ def _use(reading: Reading) -> str:
 
 
 def _gives(slot: str, code: str) -> str:
-    """What code that ships gives, in the first sentence of its docstring, with the values of its
-    settings, and the file of what has no `code_lines`; "" for any other code."""
-    spec = parse_spec(code.strip("[]"))
-    plugin = entries(slot.removesuffix("s")).get(spec.target)
+    """What code that ships gives, by the first sentence of its docstring, and the file of what has
+    no `code_lines`; "" for any other code."""
+    plugin = entries(slot.removesuffix("s")).get(parse_spec(code.strip("[]")).target)
     if plugin is None:
         return ""
-    settings = {name: item.default for name, item in plugin.parameters.items()} | dict(spec.params)
-    values = {f"`{it}`": str(value) for it, value in settings.items() if type(value) in _PLAIN}
-    first = " ".join(plugin.doc.split()).partition(". ")[0].rstrip(".")
-    text = re.sub(r"`\w+`", lambda name: values.get(name[0], name[0]), first)
+    text = " ".join(plugin.doc.split()).partition(". ")[0].rstrip(".")
     file = f"{plugin.target.__module__.replace('.', '/')}.py"
     where = "" if slot in ("summarizer", "compactor") else f" (its code: `{file}`)"
     return f", which gives {text[:1].lower()}{text[1:]}{where}"
@@ -117,8 +113,8 @@ def _gives(slot: str, code: str) -> str:
 
 def _figures(reading: Reading) -> Iterator[Figure]:
     """Yield the figures on the strategy that the sentence is about: what it saves, what it misses
-    or breaks; then the cheapest rejected one, or how much was measured. A figure of stores,
-    evaluators or routers comes first."""
+    or breaks; then the cheapest rejected one. A figure of stores, evaluators or routers comes
+    first."""
     advice = reading.advice
     item = advice.item(advice.subject) or (advice.tried or advice.ranked)[0]
     figure = advice.figure(item)
@@ -132,7 +128,8 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     if rule and not figure and (broken or rule.value is not None):
         yield _rule_figure(reading, item, rule)
     rejected = _cheapest_rejected(reading)
-    yield _rejected_figure(reading, rejected) if rejected else _sample_figure(reading, item)
+    if rejected:
+        yield _rejected_figure(reading, rejected)
 
 
 def _cheapest_rejected(reading: Reading) -> Ranked | None:
@@ -172,15 +169,6 @@ def _rejected_figure(reading: Reading, item: Ranked) -> Figure:
     price, why = item.price, f"{verdict_in_words(item)}: {item.reason}"
     name, moved = f"Cheapest rejected: `{item.strategy}`", change(price.ratio if price else None)
     return Figure(name, moved, "bad", reading.price_move(item), why)
-
-
-def _sample_figure(reading: Reading, item: Ranked) -> Figure:
-    """The number of runs (or tasks) behind the answer, and of their turns."""
-    tone = TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
-    turns = sum(run.facts.turns for run in reading.runs)
-    return Figure(
-        "Measured on", sample(reading.advice), tone, counted(turns, "turn") if turns else ""
-    )
 
 
 # ---------------------------------------------------------------- table
