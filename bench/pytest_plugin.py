@@ -158,8 +158,8 @@ def failures(compared: Compared, config: pytest.Config) -> list[str]:
     nothing = [] if is_measured(compared) else ["nothing was measured"]
     if _is_asked(config, UNDECIDED):
         return [*nothing, *gates_in_words(compared, "fail")]
-    lines = [*nothing, *gates_in_words(compared, "fail", "undecided"), damaged_in_words(compared)]
-    return [*filter(None, lines)]
+    damaged = damaged_in_words(compared, UNDECIDED)
+    return [*nothing, *gates_in_words(compared, "fail", "undecided"), *filter(None, [damaged])]
 
 
 def _advice(compared: Compared) -> list[str]:

@@ -19,11 +19,17 @@ _WORDS = {"fail": "failed", "undecided": "undecided", "pass": "passed", "skipped
 
 
 def print_outcome(
-    comparisons: Sequence[Compared], files: Sequence[Path | None], text: str, code: int
+    comparisons: Sequence[Compared],
+    files: Sequence[Path | None],
+    text: str,
+    code: int,
+    *,
+    option: str = "",
 ) -> None:
     """Print the notes, the text of the comparisons and their gates; in GitHub Actions annotate too.
 
-    `files` are the scenario files of the comparisons.
+    `files` are the scenario files of the comparisons. An `option` that was not given passes with
+    damaged recordings.
     """
     from ..reports.gates import damaged_in_words, not_accepted
 
@@ -37,7 +43,7 @@ def print_outcome(
         for line in workflow_commands(comparisons, files):
             obey(line)
         _append_summary(comparisons)
-    damaged = [*filter(None, map(damaged_in_words, comparisons))]
+    damaged = [*filter(None, (damaged_in_words(item, option) for item in comparisons))]
     if len(comparisons) > 1 or comparisons[0].gates or damaged:
         counted: Counter[str] = Counter(gate.outcome for item in comparisons for gate in item.gates)
         each = [

@@ -144,7 +144,8 @@ def run(
     for path in forms:
         say(f"wrote {path}")
     code = exit_code(comparisons, allow_undecided=allow_inconclusive)
-    print_outcome(comparisons, [plan.path for plan in plans], text, code)
+    option = "" if allow_inconclusive else "--allow-inconclusive"
+    print_outcome(comparisons, [plan.path for plan in plans], text, code, option=option)
     return code
 
 

@@ -85,8 +85,8 @@ def with_decision(
     gate_base = score_file_of(compared) if accepting else base
     gates = judge(Against(compared, gate_base), required=required)
     against = Against(compared, base)
-    shared = {run.id for run in against.now.all}
-    new_runs = [run.id for run in against.all.all if run.id not in shared] if base else []
+    known = {*against.lost, *(run.id for run in against.now.all)}
+    new_runs = [run.id for run in against.all.all if run.id not in known] if base else []
     notes = ["new since the baseline: " + listed(new_runs, 3)] if new_runs else []
     notes += [
         f"not compared with the baseline: {listed(names, 3)} ({why})"

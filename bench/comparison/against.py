@@ -4,6 +4,7 @@ strategies. Since both replayed the same recordings, every difference is exact."
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -23,7 +24,7 @@ class Against:
 
     `all` are the runs of the comparison. `now` and `before` are those that both have: the same
     recordings with the same labels, under any name. `lost` are the ids of the baseline's other
-    runs.
+    runs, `unread` what cannot be read of these now and could be then, by kind.
     """
 
     def __init__(self, compared: Compared, base: ScoreFile | None) -> None:
@@ -33,7 +34,11 @@ class Against:
         shared = now.keys() & before.keys()
         self.now = Runs(run for sha256, run in now.items() if sha256 in shared)
         self.before = Runs(replace(before[sha256], id=now[sha256].id) for sha256 in shared)
-        self.lost = [run.id for sha256, run in before.items() if sha256 not in shared]
+        lost = [run for sha256, run in before.items() if sha256 not in shared]
+        self.lost = [run.id for run in lost]
+        skipped = {run.id: Counter(run.facts.skipped) for run in self.all.all}
+        more = (skipped.get(run.id, Counter()) - Counter(run.facts.skipped) for run in lost)
+        self.unread = sum(more, Counter[str]())
 
     def gains(self, name: str, info: MetricInfo) -> list[tuple[float, str]]:
         """For each run in which a number of a strategy moved, how much better it is now, and the

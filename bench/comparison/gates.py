@@ -133,8 +133,10 @@ def _obstacles(
     accept = f" — accept the values of now {_UPDATE}" if is_file else ""
     if against.lost:
         what = f"missing or changed since the baseline: {listed(against.lost, 3)}"
-        way = " — restore what is damaged" if compared.damaged else accept
-        yield missing, f"{what}{way or ' — restore what is missing'}", None
+        unread = ", ".join(f"{many} × {kind}" for kind, many in against.unread.items())
+        restore = "damaged" if unread or compared.damaged else "missing"
+        way = accept if accept and restore == "missing" else f" — restore what is {restore}"
+        yield missing, f"{what}{unread and f' ({unread})'}{way}", None
     if not now.all:
         yield "undecided", "no run of the baseline is here", None
     elif not is_limit and all(before.score(run, name) is None for run in before.all):

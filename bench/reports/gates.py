@@ -75,13 +75,17 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
     ]
 
 
-def damaged_in_words(compared: Compared) -> str:
-    """How many recordings are damaged, and what to do; "" for none."""
+def damaged_in_words(compared: Compared, option: str = "") -> str:
+    """How many recordings are damaged, the first of them and why, and what to do; "" for none. An
+    `option` that nobody has given passes with them."""
     if not compared.damaged:
         return ""
-    verb, it = ("are", "them") if len(compared.damaged) > 1 else ("is", "it")
+    first, *others = compared.damaged
+    verb, it = ("are", "them") if others else ("is", "it")
     head = f"{counted(len(compared.damaged), 'recording')} {verb} damaged"
-    return f"{head}: delete or re-record {it}, or run with --allow-inconclusive"
+    run = f", or run with {option}" if option else ""
+    example = f"{'first ' if others else ''}{first.path}: {first.reason.partition(' — ')[0]}"
+    return f"{head} ({example}): delete or re-record {it}{run}"
 
 
 def not_accepted(compared: Compared) -> str:

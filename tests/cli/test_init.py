@@ -116,8 +116,11 @@ def test_a_damaged_recording_is_named_and_decides_nothing(capsys):
     assert bench("init", "runs") == 2
     assert "error: runs/half.json: " in capsys.readouterr().err
     line = ["run", "runs", "--strategy", "mine=summarizer=csv_table"]
-    assert [bench(*line), bench(*line, "--allow-inconclusive")] == [3, 0]
-    assert "1 damaged file was not read: `runs/half.json`" in capsys.readouterr().out
+    for option, code in (["--allow-inconclusive"], 0), ([], 3):
+        assert bench(*line, *option) == code
+        last = capsys.readouterr().out.splitlines()[-1]
+        assert "1 recording is damaged (runs/half.json: line 1: ends" in last
+        assert ("or run with --allow-inconclusive" in last) == (code == 3)
 
 
 # ---------------------------------------------------------------- the action

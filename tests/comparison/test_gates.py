@@ -209,8 +209,13 @@ def test_changed_code_of_a_strategy_is_noted_if_no_baseline_is_required() -> Non
     assert judged_gates(now, score_file_of(then), required=True)[0] == 0  # `*` judges no reference
 
 
-def test_a_run_that_is_missing_decides_nothing() -> None:
-    assert judged_gates(with_rules(mine_and_recorded("b"), mine_and_recorded("c")))[0] == 3
+def test_a_run_that_is_missing_decides_nothing_and_one_that_cannot_be_read_is_not_accepted() -> None:
+    cut = mine_and_recorded("a", sha="other")
+    cut = msgspec.structs.replace(cut, facts=msgspec.structs.replace(cut.facts, skipped={"line that is not JSON": 2}))
+    for more, end in ([], "accept"), ([cut], "a (2 × line that is not JSON) — restore what is damaged"):
+        now = msgspec.structs.replace(with_b_and_c(*more), against="x.baseline.json")
+        code, results = judged_gates(now)
+        assert (code, {end in gate.reason for gate in results}) == (3, {True})
 
 
 @pytest.mark.parametrize(
