@@ -171,6 +171,12 @@ def test_going_back_in_gemini_cli_is_a_reset(tmp_path: Path) -> None:
     assert not trace.left_out
 
 
+def test_a_new_history_in_gemini_cli_is_a_reset_if_it_lacks_messages() -> None:
+    trace = read("gemini_cli", FORMATS / "gemini_cli" / "compressed.jsonl")
+    assert [step.kept for step in trace.steps if isinstance(step, ContextReset)] == [(0, 5, 6)]
+    assert (len(trace.steps), len(trace.model_turns)) == (10, 4)
+
+
 def test_turns_that_codex_took_back_are_a_reset() -> None:
     marks = LINES["codex"].read_text().count("thread_rolled_back")
     trace = read("codex", LINES["codex"])

@@ -14,7 +14,9 @@ from ...model import ContextReset, compact_json
 from ..steps import ReadMessage, Steps
 
 _REWORDED = "message that a later prompt words differently"
-_SUMMARY = re.compile(r"summar|compact(?:ed|ion)|condens|continued from", re.IGNORECASE)
+_SUMMARY = re.compile(
+    r"summar|compact(?:ed|ion)|condens|continued from|<state_snapshot>", re.IGNORECASE
+)
 _OPENING = 500
 """The first characters of a message, where a summary says that it is one."""
 
@@ -164,6 +166,12 @@ class Prompts(Steps):
         thread = self._threads.first(group)
         self._update(thread, Conversation(messages), time)
         self._threads.changed(thread)
+
+    def extend_state(self, messages: Iterable[ReadMessage], group: str) -> None:
+        """Add messages at the end of a group's conversation."""
+        thread = self._threads.first(group)
+        for message in messages:
+            thread.conversation.add(message, self.add_message(message))
 
     def _rejoined(self, prompt: Sequence[ReadMessage]) -> list[ReadMessage]:
         """The prompt with each answer as one message: some libraries send each call separately."""
