@@ -127,18 +127,22 @@ def test_a_function_without_a_slot_is_a_summarizer(tmp_path):
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("mine.py:f:form=text", "unknown form 'text'"),
-        ("mine.py:f:form=[str,dict]", "unknown form"),
-        ("mine.py:two", "it takes text, txt"),
-        ("mine.py:of_record", "unknown form .Record"),
-        ("mine.py:of_messages", "unknown form .Message"),
+        ("summarizer=mine.py:f:form=text", "unknown form 'text'"),
+        ("summarizer=mine.py:f:form=[str,dict]", "unknown form"),
+        ("summarizer=mine.py:two", "it takes text, txt"),
+        ("summarizer=mine.py:of_record", "unknown form .Record"),
+        ("summarizer=mine.py:of_messages", "unknown form .Message"),
+        ("compactor=mine.py:of_text", "unknown form .str. — known: Message, Window, anthropic, langchain, openai"),
     ],
 )
 def test_the_error_names_an_unknown_or_missing_form_before_the_replay(tmp_path, spec, says):
     ours = "from bench.model import Message, Record\ndef of_record(r: Record | None): ...\ndef of_messages(m: list[Message]): ...\n"
-    write(tmp_path, f"{ours}def f(result):\n    return None\n\ndef two(text: str, txt):\n    return text\n")
+    write(
+        tmp_path,
+        f"{ours}def f(result):\n    return None\n\ndef two(text: str, txt):\n    return text\ndef of_text(x: str): ...\n",
+    )
     with pytest.raises(SpecError, match=says):
-        parse_strategy(f"m=summarizer={spec}", tmp_path)
+        parse_strategy(f"m={spec}", tmp_path)
 
 
 # ---------------------------------------------------------------- errors

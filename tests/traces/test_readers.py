@@ -181,14 +181,6 @@ def test_a_block_of_an_unknown_kind_is_read_or_counted(name: str, path: Path, tm
     assert MARK in text or any("hologram" in what for trace in traces for what in trace.left_out)
 
 
-def test_only_a_half_written_last_line_is_lost(tmp_path: Path) -> None:
-    lines = [json.dumps({"role": role, "content": role}) for role in ("user", "assistant", "user")]
-    target = tmp_path / "cut.jsonl"
-    target.write_text("\n".join(lines)[:-5], encoding="utf-8")
-    (trace,) = load([f"messages:{target}"]).traces
-    assert (len(trace.steps), trace.left_out) == (2, {"half-written last line": 1})
-
-
 def test_invalid_counts_and_times_are_left_out(tmp_path: Path) -> None:
     target = tmp_path / "odd.json"
     usage = {"prompt_tokens": "12", "completion_tokens": 12.5}

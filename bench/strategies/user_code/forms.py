@@ -298,13 +298,13 @@ def _alternatives(annotation: Any) -> Iterator[Any]:
 
 
 def _form_of_type(known: Mapping[str, Argument], annotation: Any) -> str | None:
-    """The form that a type names, or None. A type of the bench names the form with its own name,
-    which the slot may not have."""
+    """The form that a type names, or None. A text and a type of the bench name the form with their
+    own name, which the slot may not have."""
     plain, parts = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
     if not isinstance(plain, type) or plain is inspect.Parameter.empty:
         return None
     if plain is str:
-        return "str" if "str" in known else None
+        return "str"
     if plain.__module__.startswith("bench."):
         return plain.__name__
     if issubclass(plain, Mapping):
