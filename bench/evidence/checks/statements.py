@@ -31,7 +31,8 @@ _LAYOUT = frozenset(string.whitespace + string.punctuation + "…•·–—→"
 
 _MODAL = re.compile(r"\b(?:should|must|may|might|would)\b", re.IGNORECASE)
 _IS = re.compile(
-    r"\b(?:it|they|this|that|these|those)\s+(?:is|are|was|were|has|have|did)\b([^,.;:()\[\]]*)",
+    r"\b(?:it|they|this|that|these|those)\s+(?:is|are|was|were|has|have|did)\b"
+    r"(?! (?:no longer |not )?(?:shown|left|omitted|removed|stored|here))([^,.;:()\[\]]*)",
     re.IGNORECASE,
 )
 """Matches a claim such as "they are", and what it says."""
@@ -69,6 +70,10 @@ def _is_about_texts(word: str) -> bool:
     return is_insignificant(word) or is_reason(word)
 
 
+def _is_reason_or_place(word: str) -> bool:
+    return is_reason(word) or in_vocabulary(word, "first", "last")
+
+
 @lru_cache(maxsize=1 << 10)
 def _claims_more(line: str) -> bool:
     """True if a line has a success, a consent or a command, besides an offer to read more."""
@@ -76,10 +81,13 @@ def _claims_more(line: str) -> bool:
     if SUCCESS.search(line) or _MODAL.search(line) or is_consent(line) or is_command(line):
         return True
     said = (Notice(match[1]).words for match in _IS.finditer(line))
-    return not all(words and all(map(_is_about_texts, words)) for words in said)
+    return not all(words and all(map(_is_reason_or_place, words)) for words in said)
 
 
-_failure_in = lru_cache(maxsize=1 << 10)(FAILURE.search)
+@lru_cache(maxsize=1 << 10)
+def _says_failure(line: str) -> bool:
+    """True if a line states a failure. Something that is "not available" here is left out."""
+    return FAILURE.search(Notice(line).text) is not None
 
 
 class _NoticeLine:
@@ -98,7 +106,7 @@ class _NoticeLine:
         self.content = self.claims.union(filterfalse(_is_about_texts, self.words))
         """The words that may state something about the world."""
 
-        self.has_reason = any(map(is_reason, self.words))
+        self.reasons = {word for word in self.words if is_reason(word)}
         self.lists = [
             name for name in _CHECKED_LISTS if any(in_vocabulary(it, name) for it in self.words)
         ]
@@ -140,7 +148,7 @@ class Statement:
     def _claims_something(self) -> bool:
         """True if it claims a success, a consent, a command, or a failure other than the exit code of
         the result."""
-        if _failure_in(Notice(self._line).text):
+        if _says_failure(self._line):
             codes = {*exit_codes(self._line)}
             if not codes or not codes <= {*exit_codes(self._result.text)}:
                 return True
@@ -159,8 +167,9 @@ class Statement:
             return False
         if not all(map(rewritten.session.mentions.has_name, line.names)):
             return False
-        content = line.content and line.content - rewritten.contents.call_words
-        if not line.claims.isdisjoint(content) or (line.content and line.has_reason):
+        called = rewritten.contents.call_words if line.content else frozenset()
+        content = line.content - called
+        if not line.claims.isdisjoint(content) or (line.content and line.reasons - called):
             return False
         return (
             all(self._is_right(name, line.words) for name in line.lists)
