@@ -14,7 +14,7 @@ from .charts import Chart, Mark, Range
 
 Tone = Literal["", "good", "bad", "muted"]
 Role = Literal["", "lead", "heading", "next", "use", "code", "unread"]
-Look = Literal["cards", "grid", "numbers", "plain", "texts"]
+Look = Literal["cards", "grid", "numbers", "texts"]
 
 DOTS: dict[Mark, str] = {
     "advised": "●", "acceptable": "•", "today": "■", "rejected": "○", "other": "·",
@@ -201,13 +201,13 @@ class Table:
     """A table with a name. The row of the advised strategy is tinted.
 
     The `look` is one of: rows that become cards on a phone, a grid of tinted counts, many numbers
-    that scroll, plain words, long texts side by side.
+    that scroll, long texts side by side.
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    look: Look = "plain"
+    look: Look = "cards"
     caption: str = ""
 
 
@@ -262,9 +262,9 @@ def table(
 Block = Prose | Figures | Table | Drawing | Fold
 
 
-def headed(content: Table) -> tuple[Prose, Table]:
-    """A table under its name as a heading."""
-    return Prose(content.name, "heading"), content
+def headed(content: Table) -> tuple[Block, ...]:
+    """A table under its name as a heading; nothing for one without rows."""
+    return (Prose(content.name, "heading"), content) if content.rows else ()
 
 
 @dataclass(frozen=True)

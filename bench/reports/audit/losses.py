@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...text.wording import count, counted, dollars, percent, shortened
-from ..blocks import Block, Cell, Cells, Prose, code, table
+from ..blocks import Block, Cell, Cells, Prose, code, headed, table
 from .sessions import Sessions
 
 UNSEEN = {
@@ -65,11 +65,11 @@ def losses(sessions: Sessions) -> Iterator[Block]:
     heads = ["shortened", "before turn", "prompt tokens", "results dropped"]
     heads += ["needed facts lost", "rules lost", "asked again"]
     name, note, under = "History that was shortened", UNSEEN["facts"], sessions.headings(events)
-    yield table(name, heads, rows, most=_MOST, noun="event", note=note, under=under)
+    yield from headed(table(name, heads, rows, most=_MOST, noun="event", note=note, under=under))
     rules = dict.fromkeys(rule for _, item in events for rule in item.rules_dropped)
-    heads, note = ["standing rules that were lost"], UNSEEN["rules"]
-    texts = [(code(rule[:300], "bad"),) for rule in rules]
-    yield table("Rules lost", heads, texts, look="plain", most=_MOST, noun="rule", note=note)
+    texts, note = [(code(rule[:300], "bad"),) for rule in rules], UNSEEN["rules"]
+    name = "Standing rules that were lost"
+    yield from headed(table(name, ["rule"], texts, most=_MOST, noun="rule", note=note))
     pairs = sessions.each("cuts", lambda item: item.needed)
     cuts = [
         (
@@ -83,7 +83,7 @@ def losses(sessions: Sessions) -> Iterator[Block]:
     heads = ["cut result", "known by", "characters", "facts used later"]
     note = f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
     name, under = "Results that were cut", sessions.headings(pairs)
-    yield table(name, heads, cuts, most=_MOST, noun="result", note=note, under=under)
+    yield from headed(table(name, heads, cuts, most=_MOST, noun="result", note=note, under=under))
 
 
 def _arrow(before: int | None, after: int | None) -> str:

@@ -85,7 +85,7 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
         more = f"and {count(len(others))} more of this name" if others else ""
         rows.append((code(first.path), Cell(first.reason, more)))
     heads = ["file not read", "reason"]
-    return table("Files not read", heads, rows, look="plain", most=_FILES)
+    return table("Files not read", heads, rows, most=_FILES)
 
 
 def _measured_with(reading: Reading) -> Iterator[Prose]:
@@ -146,4 +146,4 @@ def _constant_texts(reading: Reading) -> Iterator[Block]:
         ordered = sorted(texts.items(), key=lambda item: (-len(item[1]), item[0]))
         rows = [(listed([*dict.fromkeys(names)]), code(text[:500])) for text, names in ordered]
         heads = ["strategies", "text"]
-        yield Fold(title, (table(title, heads, rows, look="plain", most=_TEXTS, noun="text"),))
+        yield Fold(title, (table(title, heads, rows, most=_TEXTS, noun="text"),))
