@@ -1,4 +1,4 @@
-"""The indexes of readers against a plain search: threads, runs without a call, trees, nested spans."""
+"""The indexes of readers against a plain search: threads, and runs without a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
 from bench.traces.intakes.prompts import Conversation, Thread, Threads, has_ids
-from bench.traces.intakes.tree import inherited
 from bench.traces.steps import ReadMessage, Steps, ToolRun
 
 MESSAGES = [
@@ -82,26 +81,3 @@ def test_a_call_is_assigned_to_its_run(ran: list[tuple[str, Any]], called: list[
             waiting.remove(found)
     steps.add_unseen_results()
     assert sum(count for what, count in steps.unread.counts.items() if what.startswith("run of a tool")) == len(waiting)
-
-
-PARENTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdefgh"), max_size=6)
-
-
-@given(PARENTS, st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["agent", "call"])))
-def test_members_of_a_tree_have_their_parents_and_their_root(parents: dict[str, str], kinds: dict[str, str]) -> None:
-    def row_of(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
-        agent, called = above or ("", False)
-        return name if kinds.get(name) == "agent" else agent, called or kinds.get(name) == "call"
-
-    held, roots = inherited(parents, row_of), inherited(parents, lambda name, above: above or name)
-    assert held.keys() == roots.keys() == parents.keys()
-    for name in parents:
-        around = [name]
-        while parents[around[-1]] in parents and parents[around[-1]] not in around:
-            around.append(parents[around[-1]])
-        if parents[around[-1]] in around:
-            assert roots[name] in around
-            continue
-        agents = [inner for inner in around if kinds.get(inner) == "agent"]
-        assert held[name] == (next(iter(agents), ""), any(kinds.get(inner) == "call" for inner in around))
-        assert roots[name] == around[-1]

@@ -88,6 +88,17 @@ def test_the_usage_of_an_interrupted_answer_of_pi_is_counted(tmp_path: Path) -> 
     assert (len(trace.model_turns), trace.meta["cost_usd"]) == (1, 0.5)
 
 
+@pytest.mark.parametrize("at_sample", [True, False])
+def test_messages_in_a_pool_of_inspect_are_in_its_prompts(at_sample: bool, tmp_path: Path) -> None:
+    pool = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
+    answer = {"choices": [{"message": pool[1]}]}
+    calls = [{"event": "model", "input_refs": [[0, end]], "output": answer} for end in (1, 3)]
+    place = {"message_pool": pool} if at_sample else {"events_data": {"messages": pool}}
+    sample = {"id": 1, "events": calls, **place}
+    trace = read(tmp_path, {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": [sample]})
+    assert kinds(trace) == ["UserTurn", "ModelTurn"] * 2
+
+
 def test_a_database_with_an_unmerged_log_is_read(tmp_path: Path) -> None:
     copy = tmp_path / "saver.sqlite"
     copy.write_bytes((Path(__file__).parents[1] / "data/formats/langgraph/saver.sqlite").read_bytes())

@@ -84,7 +84,7 @@ class _Sample(Prompts):
         self.labels["task"] = f"{task} {sample.get('id')}".strip()
         self.attachments = as_dict(sample, "attachments")
         sample = self._resolved(sample)
-        pool = dicts(as_dict(sample, "events_data").get("messages"))
+        pool = dicts(sample.get("message_pool") or as_dict(sample, "events_data").get("messages"))
         self.pool = [message(value, self.unread) for value in pool]
         self.grading = False  # in logs older than spans
         events = dicts(sample.get("events"))
@@ -139,7 +139,7 @@ class _Sample(Prompts):
         prompt = messages(as_list(event.get("input")), self.unread)
         for reference in as_list(event.get("input_refs")):
             places = [place for place in as_list(reference) if type(place) is int]
-            odd = len(places) != 2
+            odd = len(places) != 2 or places[1] > len(self.pool)
             self.unread.add("reference to the pool of messages that cannot be read", odd)
             pooled = [] if odd else self.pool[slice(*places)]
             prompt += [one for group in pooled for one in group]

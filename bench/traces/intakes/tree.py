@@ -28,6 +28,8 @@ def inherited(
 
     >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
     {'a': 'a', 'b': 'ab', 'c': 'abc'}
+    >>> inherited({"a": "b", "b": "a"}, lambda name, above: (above or "") + name)
+    {'b': 'b', 'a': 'ba'}
     """
     values: dict[str, _T] = {}
     for name in parents:
