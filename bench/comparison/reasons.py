@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
-from ..text.wording import count, counted, percent, quoted, shortened
+from ..text.wording import at_difference, count, counted, percent, quoted, shortened
 from .certainty import EQUAL, FEWEST
 from .rules import GAINS, entry_of, is_certain
 from .wording import costs, sample
@@ -112,7 +112,9 @@ def example_in_words(result: RuleResult) -> str:
         return ""
     text, dash, hint = found.text.partition(" — ")
     advice = f"{dash}{shortened(hint, most)}" if result.rule == "ran" else ""
-    example = entry_of(result).example.format(quoted(text, most), quoted(found.was, most))
+    example = entry_of(result).example.format(
+        *(quoted(one, most) for one in at_difference(text, found.was, most))
+    )
     step = f"step {found.step}" if found.step is not None and found.step >= 0 else ""
     place = ", ".join(filter(None, [shortened(found.run, _TEXT_CHARS), step]))
     return f", {example} ({place}){advice}" if place else f", {example}{advice}"

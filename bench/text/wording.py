@@ -106,6 +106,23 @@ def beginning(text: str, most: int = 200) -> str:
     return f"{first.rpartition(' ')[0] or first}…"
 
 
+def at_difference(text: str, was: str, most: int = 200) -> tuple[str, str]:
+    """Two texts, of which the first `most` characters show a difference: one that begins far into
+    them stands behind dots.
+
+    >>> at_difference("Loading data... 9 rows", "Loading data... 8 rows", 20), at_difference("a", "b")
+    (('… 9 rows', '… 8 rows'), ('a', 'b'))
+    """
+    flat, flat_was = (" ".join(one.split()) for one in (text, was))
+    pairs = enumerate(zip(flat, flat_was, strict=False))
+    same = next((at for at, (now, then) in pairs if now != then), min(len(flat), len(flat_was)))
+    start = same - most // 4
+    if start <= 0 or flat == flat_was or max(len(text), len(was)) <= most:
+        return text, was
+    start = flat.find(" ", start, same) + 1 or start
+    return f"… {flat[start:]}", f"… {flat_was[start:]}"
+
+
 def quoted(text: str, most: int = 60) -> str:
     """A text in quotation marks, without the middle of one longer than `most`.
 

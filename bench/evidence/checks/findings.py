@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ...model import memo
 from ...model.scores import Check, Finding
-from ...text.wording import beginning
+from ...text.wording import at_difference, beginning
 from ..generated_text import GeneratedText, RewrittenResult
 from ..of_replay import ReplayEvidence
 
@@ -50,7 +50,8 @@ def check_of(
         unchecked=len(unchecked),
         unchecked_text=beginning(unchecked[0]) if unchecked else "",
         findings=tuple(
-            replace(item, text=beginning(item.text), was=beginning(item.was))
+            replace(item, text=beginning(text), was=beginning(was))
             for item in findings[:MOST_FINDINGS]
+            for text, was in [at_difference(item.text, item.was)]
         ),
     )
