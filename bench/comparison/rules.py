@@ -118,8 +118,8 @@ TABLE: tuple[DecisionRule, ...] = (
         slot="consumer", better="lower",
         figures={"routing.unreset_states": "leaves the state uncleared after {} of the replies"},
     ),
-    DecisionRule("better", "not certain", "lower end of the 95% interval of the gain on today"),
-    DecisionRule("cheaper", "not certain", "upper end of the 95% interval of the price, against today's"),
+    DecisionRule("better", "not certain", "lower end of the 95% interval of the gain on today, corrected for all tries"),
+    DecisionRule("cheaper", "not certain", "upper end of the 95% interval of the price against today's, corrected for all tries"),
 )  # fmt: skip
 """The table. `instructed`, `misattributed` and `invented` read prose: their limits are their own
 false-alarm rates."""
