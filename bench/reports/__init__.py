@@ -40,8 +40,8 @@ def report(compared: Compared) -> Report:
     panels = sorted(PANELS, key=lambda panel: panel is not begins)
     sections = tuple(section for panel in panels for section in panel.sections(reading))
     line = first_line(compared)
-    short = line if reading.failed_gates else compared.advice.short or line
-    short = " ".join(filter(None, [short, changes.moved_in_words(reading)]))
+    answer_and_moves = compared.advice.short or line, changes.moved_in_words(reading)
+    short = line if reading.failed_gates else " ".join(filter(None, answer_and_moves))
     title = compared.title or "Which strategy is best?"
     return Report(title, _about(reading), line, sections, short, bool(reading.failed_gates))
 

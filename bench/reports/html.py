@@ -17,6 +17,7 @@ from ..model.errors import visible
 from .blocks import CODE, Report, plain
 
 _LONG_WORD = re.compile(r"[^\s`]{12,}|[^\s`]*_[^\s`]*")
+_OPTION = re.compile(r"(?<![^\s`(])--[a-z][a-z-]*")
 _LONGER = 30  # letters of a word that begins on a new line
 
 
@@ -49,8 +50,10 @@ def _environment() -> jinja2.Environment:
 
 def breakable(text: str) -> Markup:
     """An escaped text whose words may break, the longest only where they fill a line: any after
-    `_`, long specs (with a `=`) between names and values, other long ones after `/.:,` too."""
-    return Markup(_LONG_WORD.sub(_with_breaks, str(escape(visible(text)))))
+    `_`, long specs (with a `=`) between names and values, other long ones after `/.:,` too. Options
+    do not break."""
+    breaking = _LONG_WORD.sub(_with_breaks, str(escape(visible(text))))
+    return Markup(_OPTION.sub(r'<span class="option">\g<0></span>', breaking))
 
 
 def prose(text: str) -> Markup:

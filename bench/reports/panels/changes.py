@@ -233,7 +233,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     steps = [f"change the limit of {limits} in {where}"] if limits else []
     steps += [f"drop the gate on {_metrics(unchecked)} in {where}"] if unchecked else []
     if own:
-        steps.append(f"store the new values: `bench run {file} --update-baseline`")
+        steps.append(f"run `bench run {file} --update-baseline` to store the new values")
     elif compared.against:
         steps.append("merge: the next comparison is with the values of now")
     if steps and not compared.damaged:
