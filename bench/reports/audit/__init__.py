@@ -106,7 +106,7 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         yield f"The provider reported the tokens of {some}; the others are {by_us}"
     if estimated := sum(turn.output_estimated for turn in turns):
         some = f"{count(estimated)} of {counted(reported, 'answer')}"
-        yield f"The tokens of {some} were reported before its end, so bench counted the text."
+        yield f"The tokens of {some} were reported before their end, so bench counted the text."
     if reported:
         yield "The split of a prompt by message is fitted to the reported counts."
         yield from _replayed(sessions)
@@ -128,6 +128,6 @@ def _counted(sessions: Sessions) -> Iterator[str]:
                 names = listed([sessions.names[one.id] for one in unpriced], 12)
                 yield f"{counted(len(unpriced), 'session')} without a price: {names}."
         if models := listed(sorted({one.model for one in unpriced if one.model})):
-            yield f"No price is listed of {models}."
+            yield f"No price is listed for {models}."
         if unnamed := sum(not one.model for one in unpriced):
             yield f"{counted(unnamed, 'session')} without the name of a model: give it as --model."

@@ -36,7 +36,10 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
         yield Prose(text if sessions.cache_fits else text + below)
     rows, pairs = [], sessions.each("cache.breaks", lambda item: item.tokens_again)
     for _, item in pairs:
-        idle = f"after {counted(round(item.idle_s / 60), 'minute')}" if item.idle_s else ""
+        seconds, unit = (item.idle_s or 0.0), "second"
+        if seconds >= 60:
+            seconds, unit = seconds / 60, "minute"
+        idle = f"after {counted(round(seconds), unit)}" if round(seconds) else ""
         turn = Cell(f"turn {item.turn}", f"step {item.step}")
         price = "–" if item.usd is None else dollars(item.usd)
         rows.append((turn, Cell(item.cause, idle), count(item.tokens_again), price))
