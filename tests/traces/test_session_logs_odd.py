@@ -180,7 +180,9 @@ def test_a_new_history_in_gemini_cli_is_a_reset_if_it_lacks_messages() -> None:
 def test_turns_that_codex_took_back_are_a_reset() -> None:
     marks = LINES["codex"].read_text().count("thread_rolled_back")
     trace = read("codex", LINES["codex"])
-    assert marks == sum(isinstance(step, ContextReset) and step.summary is None for step in trace.steps) == 1
+    resets = [step for step in trace.steps if isinstance(step, ContextReset)]
+    assert marks == sum(reset.summary is None for reset in resets) == 1
+    assert resets[-1].kept == (3, 13, 17)  # the last text of a turn, as a compaction keeps it
 
 
 def test_copilots_lines_of_changes_are_applied() -> None:

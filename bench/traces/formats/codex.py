@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..steps import ReadMessage, ToolRun
-from ..values import as_dict, as_list, data_of, fields_of, text
+from ..values import as_dict, as_list, data_of, dicts, fields_of, text
 from . import SessionLog
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
@@ -36,16 +37,17 @@ class Codex(SessionLog):
     """One session per file. What Codex sends is recorded item by item: the items between two
     outputs are one turn; a token count is the usage of the turn before it, or of the one after it
     where that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
-    ContextReset: what the new history holds of the old is kept, the rest is the summary; taking
-    turns back is one too. A command failed where its exit code is not 0; its whole output is `full`
-    where the session has it. Reasoning is encrypted unless summaries were asked for; that is
-    counted. A sub-agent's session is a file, and a trace, of its own.
+    ContextReset: what the new history holds of the old is kept, the rest is the summary, and an
+    encrypted one is counted; taking turns back is one too. A command failed where its exit code is
+    not 0; its whole output is `full` where the session has it. Reasoning is encrypted unless
+    summaries were asked for; that is counted. A sub-agent's session is a file, and a trace, of its
+    own.
 
     Not kept: encrypted reasoning, tool definitions.
 
     Source: github.com/openai/codex, `codex-rs/protocol/src/protocol.rs` (RolloutItem) and
-    `models.rs` (ResponseItem). Tested: Codex CLI 0.40.0, a published session, and 0.125.0, written
-    by hand after the source
+    `models.rs` (ResponseItem). Tested: Codex CLI 0.40.0 and 0.111.0, published sessions, and
+    0.125.0, written by hand after the source
     """
 
     def __init__(self) -> None:
@@ -157,13 +159,22 @@ class Codex(SessionLog):
         summary, kept = text(mark.get("message")), set(self.prompts)
         history = mark.get("replacement_history")
         if isinstance(history, list):
-            kinds = SystemTurn | UserTurn | ModelTurn
-            turns = [step for step in self.steps if isinstance(step, kinds)]
-            places = {step.content: step.index for step in turns}
-            texts = [message.content for message in messages(history, self.unread)]
-            kept = {places[one] for one in texts if one in places}
-            summary = "\n".join(one for one in texts if one and one not in places) or summary
+            sealed = [item for item in dicts(history) if item.get("type") == "compaction"]
+            self.unread.add("summary of a compaction, which is encrypted", len(sealed))
+            open_items = [item for item in history if item not in sealed]
+            texts = [message.content for message in messages(open_items, self.unread)]
+            places = {one: self._place_of(one) for one in texts if one}
+            kept = {place for place in places.values() if place is not None}
+            summary = "\n".join(one for one in places if places[one] is None) or summary
         self.add(ContextReset, summary=summary, kept=tuple(sorted(kept)))
+
+    def _place_of(self, text: str) -> int | None:
+        """The last turn with a text, which may follow what the model had said while it worked."""
+        kinds = SystemTurn | UserTurn | ModelTurn
+        turns = [step for step in reversed(self.steps) if isinstance(step, kinds)]
+        same = (step.index for step in turns if step.content == text)
+        ends = (step.index for step in turns if step.content.endswith(f"\n{text}"))
+        return next(itertools.chain(same, ends), None)
 
 
 def _tool_run(seen: str, end: Fields) -> ToolRun:
