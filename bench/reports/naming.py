@@ -67,16 +67,17 @@ FIELDS = Field(562, 320, wide=True), ON_PHONES
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
-    """The labels of the marks that have room for one, in the order of the marks.
+    """The labels of the marks that have room for one, in the order of the marks, and the name of
+    the limit after the first.
 
-    `today` is the place of today's line, `limit` that of the limit with its name, which stands
-    first, above its line or at the top.
+    `today` is the place of today's line, `limit` that of the limit with its name, above its line or
+    at the top. The name and the label of the first mark may cross a line.
     """
-    marks, placed = [*map(field.around, points)], list[Name]()
-    taken = [*marks]
+    marks, lines, placed = [*map(field.around, points)], list[Box](), list[Name]()
+    labels = [([*_ways(point, field)], False) for point in points]
     if today is not None:
         x = today * field.width / 100
-        taken.append(Box(x - 1, 0, x + 1, field.height))
+        lines.append(Box(x - 1, 0, x + 1, field.height))
     if limit is not None:
         at, text = limit
         ends: list[tuple[float, float, Anchor]] = [(0.0, 6.0, "start"), (100.0, -6.0, "end")]
@@ -86,15 +87,15 @@ def names(
             for y, dy in ((at, -20), (0.0, 3))
             for x, dx, anchor in ends
         ]
-        free = (it for boxes in (taken, marks) for it in ways if field.has_room(it, boxes))
-        placed.append(next(free, ways[0]))
+        labels.insert(1, (ways, True))
         y = at * field.height / 100
-        taken += [field.beside(placed[0]), Box(0, y - 1, field.width, y + 1)]
-    for point in points:
-        way = next((way for way in _ways(point, field) if field.has_room(way, taken)), None)
-        if way is not None:
-            placed.append(way)
-            taken.append(field.beside(way))
+        lines.append(Box(0, y - 1, field.width, y + 1))
+    for number, (ways, is_limit) in enumerate(labels):
+        boxes = [*marks, *map(field.beside, placed)]
+        tries = [[*boxes, *lines], *([boxes] if is_limit or number == 0 else [])]
+        free = (way for taken in tries for way in ways if field.has_room(way, taken))
+        way = next(free, ways[0] if is_limit else None)
+        placed += [] if way is None else [way]
     return placed
 
 

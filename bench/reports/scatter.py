@@ -29,6 +29,7 @@ def scatter(reading: Reading) -> Drawing | None:
         if (price := item.price) and item.missed_turns is not None
         if "inactive" not in item.marks and math.isfinite(price.per_run + item.missed_turns)
     ]
+    shown.sort(key=lambda one: one[0].strategy != advice.subject)
     today = next((price for item, price, _ in shown if item.strategy == TODAY), None)
     if today is None or len(shown) < 2:
         return None

@@ -195,12 +195,12 @@ def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
     assert runs == [1000, 1000, 1, 1]
 
 
-def test_a_label_covers_no_mark_no_line_and_no_other_label() -> None:
-    places = {"a": (52.0, 60.0), "b": (53.0, 60.0), "c": (40.0, 60.0), "d": (10.0, 30.0)}
+def test_a_label_covers_no_mark_and_no_other_label_and_the_first_has_room() -> None:
+    places = {"ends-40": (10.3, 46.4), "": (12.2, 49.6), "a": (52.0, 60.0), "b": (53.0, 60.0), "c": (40.0, 60.0)}
     points = [Point(*place, "rejected", name, name) for name, place in places.items()]
     points.append(Point(50.0, 100.0, "today", "today", "today"))
     for field in FIELDS:
-        found = names(points, field, 50.0, (30.0, "above 5%: loses too much"))
+        found = names(points, field, 50.0, (43.6, "above 5%: loses too much"))
         boxes = [field.beside(name) for name in found]
         assert {name.text for name in found} == {"above 5%: loses too much", "today", *places}
         taken = [*map(field.around, points), *boxes]
