@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...evidence.session_audit import total_of
 from ...model.base import grouped
 from ...text.wording import count, counted, dollars, listed, percent, shortened
-from ..blocks import Block, Cell, Cells, Drawing, Prose, Span, Table, code, table
+from ..blocks import Block, Cell, Cells, Drawing, Prose, Span, Table, code, headed, table
 from ..charts import Histogram, Mark
 from .sessions import Sessions
 
@@ -22,7 +22,7 @@ def cost(sessions: Sessions) -> Iterator[Block]:
     yield Prose(answer, "lead")
     if not sessions.all:
         return
-    yield _uses(sessions)
+    yield from headed(_uses(sessions))
     if len(sessions.all) > 1:
         size = "price" if sessions.priced else "tokens"
         heads = ["session", "calls", size, "cache breaks", "shortened", "cut results", "read twice"]
@@ -38,7 +38,8 @@ def cost(sessions: Sessions) -> Iterator[Block]:
         without = [sessions.names[one.id] for one in sessions.all if one not in sessions.sized]
         note = f"Not in the sums, without a price: {listed(without, 12)}." if without else ""
         most = _MOST * 3
-        yield table("Sessions", heads, by_session, most=most, noun="session", note=note)
+        content = table("Sessions", heads, by_session, most=most, noun="session", note=note)
+        yield from headed(content)
 
 
 def _uses(sessions: Sessions) -> Table:
