@@ -45,12 +45,13 @@ def print_outcome(
         _append_summary(comparisons)
     damaged = [*filter(None, (damaged_in_words(item, option) for item in comparisons))]
     if len(comparisons) > 1 or comparisons[0].gates or damaged:
-        counted: Counter[str] = Counter(gate.outcome for item in comparisons for gate in item.gates)
+        gates = [gate for item in comparisons for gate in item.gates if gate.rule.metric]
+        counted: Counter[str] = Counter(gate.outcome for gate in gates)
         each = [
             f"{counted[outcome]} {word}" for outcome, word in _WORDS.items() if counted[outcome]
         ]
-        gates = f"Gates: {', '.join(each) or 'none declared'}"
-        say(f"{'; '.join([gates, *dict.fromkeys(damaged)])} (exit {code})")
+        summary = f"Gates: {', '.join(each) or 'none declared'}"
+        say(f"{'; '.join([summary, *dict.fromkeys(damaged)])} (exit {code})")
 
 
 # ---------------------------------------------------------------- GitHub Actions

@@ -49,17 +49,22 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:
-    """A sentence with the number of gates, out of `many`, that failed or could not decide.
+    """A sentence with the number of gates, out of `many`, that failed or could not decide; a change
+    of the scenario is no gate, and says itself what it is.
 
     >>> from bench.model import GateRule
     >>> rule = GateRule(metric="cost.usd")
     >>> failed, undecided = (GateResult(rule=rule, strategy="a", outcome=it) for it in ("fail", "undecided"))
     >>> not_passed([failed, undecided], 9), not_passed([undecided], 1)
     ('Do not merge: 1 of 9 gates failed, 1 could not decide.', 'Do not merge yet: 1 of 1 gate could not decide.')
+    >>> not_passed([GateResult(rule=GateRule(metric=""), strategy="", outcome="fail")], 9)
+    'Do not merge.'
     """
-    failed = sum(gate.outcome == "fail" for gate in gates)
-    undecided = len(gates) - failed
+    failed = sum(gate.outcome == "fail" for gate in gates if gate.rule.metric)
+    undecided = sum(gate.outcome == "undecided" for gate in gates)
     if not failed:
+        if any(gate.outcome == "fail" for gate in gates):
+            return "Do not merge."
         return f"Do not merge yet: {count(undecided)} of {counted(many, 'gate')} could not decide."
     more = f", {count(undecided)} could not decide" if undecided else ""
     return f"Do not merge: {count(failed)} of {counted(many, 'gate')} failed{more}."
@@ -89,9 +94,11 @@ def damaged_in_words(compared: Compared, option: str = "") -> str:
 
 
 def not_accepted(compared: Compared) -> str:
-    """What nobody has accepted, and that this can be an error, as a sentence; "" for nothing."""
+    """What nobody has accepted, and that this can be an error, as a sentence; "" for nothing, and
+    where it is one."""
+    failed = {gate.reason for gate in compared.gates if gate.outcome == "fail"}
     skipped = (gate.reason for gate in compared.gates if gate.outcome == "skipped")
-    reasons = "; ".join(dict.fromkeys(skipped))
+    reasons = "; ".join(reason for reason in dict.fromkeys(skipped) if reason not in failed)
     return f"Not accepted yet: {reasons} (an error with --require-baseline)." if reasons else ""
 
 

@@ -175,14 +175,15 @@ class Reading:
 
     @cached_property
     def judged_gates(self) -> tuple[GateResult, ...]:
-        """The gates that were judged."""
-        return tuple(gate for gate in self.compared.gates if gate.outcome != "skipped")
+        """The gates that were judged, without the changes of the scenario."""
+        gates = (gate for gate in self.compared.gates if gate.rule.metric)
+        return tuple(gate for gate in gates if gate.outcome != "skipped")
 
     @cached_property
     def failed_gates(self) -> tuple[GateResult, ...]:
-        """The gates that did not pass: first those that failed, then those that could not
-        decide."""
-        others = (gate for gate in self.judged_gates if gate.outcome != "pass")
+        """The gates that did not pass and the changes that count so: first those that failed, then
+        those that could not decide."""
+        others = (it for it in self.compared.gates if it.outcome not in ("pass", "skipped"))
         return tuple(sorted(others, key=lambda gate: gate.outcome != "fail"))
 
     # ------------------------------------------------------------ names of runs
