@@ -47,9 +47,10 @@ from .scenario import Scenario, with_probes
 Progress = Callable[[int], None]
 """A callback that gets the number of runs done."""
 
-MISSED, RUNS_EACH, _MOST_DETAILED_RUNS = "needed.missed_turns", 2, 4
-"""For each strategy a report shows the prompts of `RUNS_EACH` runs, those with the most `MISSED`
-turns, and of at most `_MOST_DETAILED_RUNS` runs in all."""
+_MISSED = "needed.missed_turns"
+_RUNS_EACH, _RUNS_IN_ALL = 2, 4
+"""For each strategy a report shows the prompts of so many runs, those with the most missed turns,
+and of so many in all."""
 
 _REPLAYED_TWICE = 3
 """How many runs with tool results are replayed a second time with user code: the first ones."""
@@ -308,7 +309,7 @@ def _details(
     """Yield the details of the strategies that a report opens, on the runs where they lose most."""
     opened = _strategies_in_detail(result)
     worst = (run for name in opened if name != TODAY for run in _worst_runs(result, name))
-    chosen = [*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS]
+    chosen = [*dict.fromkeys(worst)][:_RUNS_IN_ALL]
     chosen_traces = (trace for trace in traces if trace.id in chosen)
     tasks = map(Task, itertools.islice(chosen_traces, len(chosen)))  # reads no file after the last
     work = functools.partial(_details_of, strategies=opened)
@@ -321,10 +322,10 @@ def _worst_runs(result: Compared, strategy: str) -> list[str]:
     """The few runs on which a strategy would have missed most turns, the worst first."""
     missed = []
     for run in result.runs:
-        numbers = {score.strategy: score.numbers.get(MISSED) for score in run.scores}
+        numbers = {score.strategy: score.numbers.get(_MISSED) for score in run.scores}
         number = numbers[strategy]
         missed.append((-((number and number.value) or 0.0), run.id))
-    return [run_id for _, run_id in sorted(missed)[:RUNS_EACH]]
+    return [run_id for _, run_id in sorted(missed)[:_RUNS_EACH]]
 
 
 @rare_collection()

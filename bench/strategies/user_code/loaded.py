@@ -61,9 +61,11 @@ DESCRIBE = -1
 """The number of the session that describes all strategies, in place of the number of one."""
 
 
-EACH_REPLAY, ITS_MESSAGES = "bench.replayer.border", "bench.strategies.user_code.libraries"
-"""The modules that each replay needs, and one with compactors or routers: the child imports them
-once, before it forks."""
+REPLAY_MODULE = "bench.replayer.border"
+"""The module that every replay needs; the child imports it once, before it forks."""
+
+MESSAGES_MODULE = "bench.strategies.user_code.libraries"
+"""The module that a replay with a compactor or a router needs, too."""
 
 
 def load(declared: Sequence[bytes], place: Place, modules: Sequence[str]) -> Callable[..., bytes]:

@@ -21,7 +21,7 @@ from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
 from ..declaring import Declaration, kind_of, spec_of
-from .loaded import DESCRIBE, EACH_REPLAY, ITS_MESSAGES, Descriptions, Place as Place, load
+from .loaded import DESCRIBE, MESSAGES_MODULE, REPLAY_MODULE, Descriptions, Place as Place, load
 
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
 
@@ -82,7 +82,7 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
 def _in_child(group: Sequence[Declaration], place: Place) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     slots = set().union(*(declared.slots for declared in group))
-    modules = (EACH_REPLAY, *((ITS_MESSAGES,) if slots & {"compactor", "routers"} else ()))
+    modules = (REPLAY_MODULE, *((MESSAGES_MODULE,) if slots & {"compactor", "routers"} else ()))
     prepare = functools.partial(load, tuple(map(_pickled, group)), place, modules)
     limits = Limits(hidden=place.hidden)
     child, another = Child(prepare, limits), Child(prepare, limits)

@@ -15,7 +15,7 @@ from ..steps import ReadMessage, paired, way_to
 from ..values import as_dict, as_list, fields_of, number, text, time_of
 from . import SessionLog
 
-_SILENT = {
+_NOT_IN_PROMPTS = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
     "pr-link", "tag", "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state",
     "attribution-snapshot", "rate_limit_event", "tool_progress", "stream_event", "task-summary", "tool_use_summary",
@@ -126,9 +126,9 @@ class ClaudeCode(SessionLog):
             self.boundary = line
         elif kind == "system" and subtype == "microcompact_boundary":
             self._cleared(line)
-        elif kind == "system" and subtype is not None and subtype not in _SILENT:
+        elif kind == "system" and subtype is not None and subtype not in _NOT_IN_PROMPTS:
             self.unread.kind("system line", subtype)
-        elif kind != "system" and kind not in _SILENT:
+        elif kind != "system" and kind not in _NOT_IN_PROMPTS:
             self.unread.kind("line", kind or None)
 
     def _attachment(self, attachment: Fields) -> None:

@@ -21,7 +21,7 @@ _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""
 _CODE = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,9})$", re.MULTILINE)
 _BODY = re.compile(r"^Output:\n", re.MULTILINE)
-_MIRRORS = {
+_NOT_IN_PROMPTS = {
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break",
     "context_compacted", "web_search_end", "view_image_tool_call", "image_generation_end", "entered_review_mode",
     "exited_review_mode", "task_started", "task_complete", "turn_started", "turn_complete", "thread_name_updated",
@@ -127,7 +127,7 @@ class Codex(SessionLog):
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
             self._take_back(event.get("num_turns"))
-        elif str(kind) not in _MIRRORS:
+        elif str(kind) not in _NOT_IN_PROMPTS:
             self.unread.kind("event", kind)
 
     def _take_back(self, turns: Any) -> None:

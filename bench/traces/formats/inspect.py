@@ -19,7 +19,7 @@ from . import Format
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
            "started_at", "completed_at", "message_pool", "call_pool", "events_data", "turn_count"}  # fmt: skip
-_BESIDE = {"sample_init", "state", "store", "info", "logger", "score", "score_edit", "sample_limit", "input", "error", "sandbox", "step",
+_NOT_IN_PROMPTS = {"sample_init", "state", "store", "info", "logger", "score", "score_edit", "sample_limit", "input", "error", "sandbox", "step",
            "subtask", "span_begin", "span_end", "compaction", "checkpoint", "branch", "interrupt", "anchor", "tool"}  # fmt: skip
 """Events that no prompt shows: what the harness did, kept and measured."""
 _HEADERS = ("header.json", "_journal/start.json")
@@ -110,7 +110,7 @@ class _Sample(Prompts):
             self.add_approval(call_id, approved)
         elif kind == "step" and event.get("type") == "scorer":
             self.grading = event.get("action") == "begin"
-        elif kind not in _BESIDE:
+        elif kind not in _NOT_IN_PROMPTS:
             self.unread.kind("event", kind)
         inner = dicts(event.get("events"))
         self.unread.add("event within another, as older logs keep those of sub-agents", len(inner))

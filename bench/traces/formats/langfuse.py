@@ -15,7 +15,7 @@ from . import Format
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
           "EVENT": ""}  # fmt: skip
-_BESIDE = ("tools", "finish_reason", "gen_ai.", "event.")
+_NOTED = ("tools", "finish_reason", "gen_ai.", "event.")
 """Beginnings of the names of what integrations note beside a message."""
 _TRACES = ("traceId", "trace_id")
 _STARTS = ("startTime", "start_time")
@@ -88,7 +88,7 @@ def _plain(value: Any) -> Any:
         return [_plain(message) for message in value if not _is_tool(message)]
     if not isinstance(as_dict(value).get("role"), str) or "parts" in value:
         return value
-    fields = {key: member for key, member in value.items() if not key.startswith(_BESIDE)}
+    fields = {key: member for key, member in value.items() if not key.startswith(_NOTED)}
     if fields["role"] not in ROLES:
         fields |= {"role": "tool", "name": fields["role"]}
     content = fields.get("content")

@@ -21,7 +21,7 @@ _LISTS = ("history", "trajectory", "items", "events")
 _FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
           "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
-_SILENT = {"CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
+_NOT_IN_PROMPTS = {"CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
            "LLMCompletionLogEvent", "TokenEvent", "ConversationErrorEvent", "change_agent_state", "agent_state_changed", "null"}  # fmt: skip
 """Events that no prompt shows: bookkeeping, and answers in pieces before the complete one."""
 _KNOWN = {"kind", "id", "timestamp", "parent_id", "system_prompt", "dynamic_context", "tools", "llm_message",
@@ -92,7 +92,7 @@ def _events_in(value: Fields) -> list[Any] | None:
 
 def _is_event(event: Fields) -> bool:
     acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return acted or str(event.get("kind")) in _ADDED_BY.keys() | _SILENT
+    return acted or str(event.get("kind")) in _ADDED_BY.keys() | _NOT_IN_PROMPTS
 
 
 def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fields]:
@@ -144,7 +144,7 @@ class _Log(Steps):
         kind = next(filter(None, kinds), "")
         if add := _ADDED_BY.get(kind) or _of_first_agent(kind, event):
             add(self, event)
-        elif kind not in _SILENT:
+        elif kind not in _NOT_IN_PROMPTS:
             self.unread.kind("event", kind)
         self._steps_of.setdefault(str(event.get("id")), range(before, self.index))
 
@@ -312,7 +312,7 @@ _ADDED_BY: dict[str, Callable[[_Log, Fields], None]] = {
 
 
 def _of_first_agent(kind: str, event: Fields) -> Callable[[_Log, Fields], None] | None:
-    if not kind or kind in _SILENT or kind == "recall" or "kind" in event:
+    if not kind or kind in _NOT_IN_PROMPTS or kind == "recall" or "kind" in event:
         return None
     if text(event.get("action")) is None:
         return _Log._first_observation

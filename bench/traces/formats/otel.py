@@ -22,17 +22,22 @@ _HOLDERS = {"agent", "chain", "workflow", "task", "invoke_agent", "create_agent"
 """Kinds of spans that only hold others."""
 _KINDS = ("openinference.span.kind", "gen_ai.operation.name", "traceloop.span.kind",
           "llm.request.type", "ai.operationId")  # fmt: skip
-_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
-_IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
-_GIVEN = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "tool.parameters", "input.value",
+_TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
+_TOOL_CALL_IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
+_TOOL_ARGUMENTS = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "tool.parameters", "input.value",
           "traceloop.entity.input")  # fmt: skip
-_GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value", "traceloop.entity.output")
+_TOOL_RESULTS = (
+    "gen_ai.tool.call.result",
+    "ai.toolCall.result",
+    "output.value",
+    "traceloop.entity.output",
+)
 _MODELS = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model",
            "ai.model.id")  # fmt: skip
-_TALKS = ("gen_ai.conversation.id", "session.id")
+_CONVERSATION_IDS = ("gen_ai.conversation.id", "session.id")
 _PROPERTIES = "traceloop.association.properties"
 _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
-_SPEAKS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
+_CONVENTIONS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
 """Beginnings of the names of attributes, by which the conventions are known."""
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
 _DIGITS = re.compile(r"-?[0-9]{1,25}")
@@ -65,12 +70,18 @@ class Otel(Format):
     def marked(self, document: Document) -> object:
         head = document.head
         spans = _spans_of([head], Unread())
-        return any(key.startswith(_SPEAKS) for span in spans for key in span.attributes)
+        return any(key.startswith(_CONVENTIONS) for span in spans for key in span.attributes)
 
     def runs(self, document: Document, unread: Unread) -> list[Tree]:
         spans = _spans_of(document.objects(unread), unread)
-        talks = {span.trace: span.text(*_TALKS) for span in reversed(spans) if span.text(*_TALKS)}
-        return trees_of((talks.get(span.trace, span.trace), _span(span, unread)) for span in spans)
+        conversations = {
+            span.trace: span.text(*_CONVERSATION_IDS)
+            for span in reversed(spans)
+            if span.text(*_CONVERSATION_IDS)
+        }
+        return trees_of(
+            (conversations.get(span.trace, span.trace), _span(span, unread)) for span in spans
+        )
 
 
 def _span(span: _Recorded, unread: Unread) -> Span:
@@ -80,14 +91,14 @@ def _span(span: _Recorded, unread: Unread) -> Span:
     return span_of(
         span.record,
         "chain" if kind in _HOLDERS else kind,
-        _request(span, unread) if is_call else span.first(*_GIVEN),
+        _request(span, unread) if is_call else span.first(*_TOOL_ARGUMENTS),
         _response(span, unread) if is_call else _output(span, kind),
         unread,
         id=_id(first_of(span.record, ("spanId", "span_id"))),
         parent=_id(first_of(span.record, ("parentSpanId", "parent_span_id", "parent_id"))),
-        name=(span.text(*_NAMES) if kind == "tool" else "") or span.name,
+        name=(span.text(*_TOOL_NAMES) if kind == "tool" else "") or span.name,
         error=_error(span.record),
-        call_id=span.text(*_IDS),
+        call_id=span.text(*_TOOL_CALL_IDS),
         usage=usage_in(counts, unread) if is_call else None,
         model=None if model in ("", "unknown") else model,
         tools=_tools_in(span) if is_call else None,
@@ -96,7 +107,7 @@ def _span(span: _Recorded, unread: Unread) -> Span:
 
 
 def _output(span: _Recorded, kind: str) -> Any:
-    output = span.first(*_GAVE)
+    output = span.first(*_TOOL_RESULTS)
     value = from_json_text(output)
     if kind in _HOLDERS:
         value = first_of(value, ("outputs", "output")) if isinstance(value, dict) else value

@@ -128,13 +128,13 @@ class _MiniRun(Steps):
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")
 _FILE = {"trajectory", "history", "info", "environment", "replay_config"}
-_BESIDE = {"thought": object, "message_type": object, "tags": object, "cache_control": object, "state": object,
+_OTHER_FIELDS = {"thought": object, "message_type": object, "tags": object, "cache_control": object, "state": object,
            "extra_info": object, "response": object, "messages": list}  # fmt: skip
 _MESSAGE: Kinds = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
-            "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
+            "thinking_blocks": list, "is_demo": bool, **_OTHER_FIELDS}  # fmt: skip
 _SENT = ("role", "content", "tool_calls", "thinking_blocks")
 _ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list,
-                  **_BESIDE}  # fmt: skip
+                  **_OTHER_FIELDS}  # fmt: skip
 
 
 class _History(Steps):

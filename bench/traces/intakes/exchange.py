@@ -170,7 +170,7 @@ _ALONE = (("response",), ("completion",), ("output",))
 _SESSIONS = _places(
     "session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id"
 )
-_ASKED = {"messages": {"role"}, "input": {"role", "type"}, "contents": {"parts"}}
+_LISTS = {"messages": {"role"}, "input": {"role", "type"}, "contents": {"parts"}}
 """Lists of a request, and the keys of which each of their members has one."""
 _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
@@ -179,7 +179,7 @@ def _is_request(body: Fields) -> bool:
     asked = body.get("input")
     if isinstance(asked, str):
         return bool(asked) and "embedding" not in str(body.get("model"))
-    for name, keys in _ASKED.items():
+    for name, keys in _LISTS.items():
         objects = dicts(body.get(name))
         if objects and all(item.keys() & keys for item in objects):
             return True
