@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.errors import BenchError, visible
-from .saying import obey, say
+from .saying import say, say_command
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -41,7 +41,7 @@ def print_outcome(
             say(f"{item.title}: {skipped}" if len(comparisons) > 1 else skipped)
     if inside_actions():
         for line in workflow_commands(comparisons, files):
-            obey(line)
+            say_command(line)
         _append_summary(comparisons)
     damaged = [*filter(None, (damaged_in_words(item, option) for item in comparisons))]
     if len(comparisons) > 1 or comparisons[0].gates or damaged:

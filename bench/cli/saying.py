@@ -49,7 +49,7 @@ def screen(reports: Sequence[Report], *, verbose: bool) -> str:
     return "".join(render(reports, verbose=verbose, width=width, colour=colour)).rstrip("\n")
 
 
-def obey(command: str) -> None:
+def say_command(command: str) -> None:
     """Print a workflow command for GitHub, exactly as it is."""
     click.echo(command)
 

@@ -128,14 +128,7 @@ def is_best(result: RuleResult) -> bool:
     return result.value == (0 if entry_of(result).better == "lower" else 1)
 
 
-def is_doubtful(result: RuleResult) -> bool:
-    """True if a share could be beyond its limit on other tasks."""
-    low, high = result.interval or (0.0, 0.0)
-    limit, is_lower = result.limit or 0.0, entry_of(result).better == "lower"
-    return result.interval is not None and (high > limit if is_lower else low < limit)
-
-
-def behind_in_words(item: Ranked, result: RuleResult, advice: Advice) -> str:
+def details_in_words(item: Ranked, result: RuleResult, advice: Advice) -> str:
     """The details of a share: its counts, its limit (or today's value), its interval."""
     limit = f"limit {percent(result.limit)}"
     if entry_of(result).slot:
@@ -153,7 +146,7 @@ def is_unknown_today(item: Ranked) -> bool:
 
 def figure_and_basis(item: Ranked, result: RuleResult, advice: Advice) -> str:
     """The figure of a rule on a share in words, with its details in brackets."""
-    details = behind_in_words(item, result, advice)
+    details = details_in_words(item, result, advice)
     return figure_in_words(result) + (f" ({details})" if details else "")
 
 
@@ -209,8 +202,11 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return f"some texts could not be checked, so what they lose is unknown{words}"
     if item.verdict != "ship":
         return ""
-    doubtful = [rule for rule in item.rules if _is_loss(rule) and is_doubtful(rule)]
-    doubts = [f"{_LOSSES[rule.rule]}: {interval_in_words(rule)}" for rule in doubtful]
+    doubts = [
+        f"{_LOSSES[rule.rule]}: {interval_in_words(rule)}"
+        for rule in item.rules
+        if _is_loss(rule) and rule.interval and not is_certain(rule)
+    ]
     return "; ".join(filter(None, [_why_not_advised(item, advice), *doubts]))
 
 

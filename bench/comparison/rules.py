@@ -216,7 +216,7 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
 
 
 def is_certain(result: RuleResult) -> bool:
-    """True if a refusal by a rule is certain; False if more runs could decide otherwise."""
+    """True if a rule's decision is certain; False if more runs could decide otherwise."""
     entry, limit = entry_of(result), result.limit or 0.0
     if not entry.figures or (result.tasks and limit in (0, 1)):
         return True  # a text that was found stays found, and any loss is beyond a limit of 0 or 1

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from operator import itemgetter
 
-from ...comparison.reasons import basis_in_words, behind_in_words, verdict_in_words
+from ...comparison.reasons import basis_in_words, details_in_words, verdict_in_words
 from ...comparison.rules import entry_of, slots_in_spec
 from ...comparison.wording import change, expected_in_words, means
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
@@ -146,7 +146,7 @@ def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
     """What a rule measures of a strategy, with what stands behind it."""
     value = count(rule.value) if entry_of(rule).noun else percent(rule.value)
     name = f"{sentence_case(entry_of(rule).measure)} with `{item.strategy}`"
-    line = behind_in_words(item, rule, reading.advice) if entry_of(rule).figures else ""
+    line = details_in_words(item, rule, reading.advice) if entry_of(rule).figures else ""
     if not rule.passed:
         return Figure(name, value, "bad", line, f"not shipped: {item.reason}")
     is_safe = item.strategy == reading.advice.advised and not item.reason  # no loss is uncertain
