@@ -171,9 +171,9 @@ class ReplayEvidence:
 
     @cached_property
     def emptied(self) -> list[RewrittenResult]:
-        """The empty messages in place of results with a text."""
+        """The empty messages in place of results that say something."""
         rewritten = (item for item in self._read if isinstance(item, RewrittenResult))
-        return [item for item in rewritten if item.is_blank and item.result.text.strip()]
+        return [item for item in rewritten if item.is_blank and not item.contents.is_empty]
 
     @cached_property
     def _calls_with_facts(self) -> dict[str, int]:

@@ -13,6 +13,7 @@ from ..text.data_formats import comments_of, parse_data
 from ..text.decode import NothingParsed, decode_strings, letters_of, parse_json
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt
+from ..text.exit_codes import exit_codes
 from ..text.field_table import FieldTable
 from ..text.joined_keys import Path, joined_keys, spellings, with_nested_keys
 from ..text.kept_fields import KeptFields
@@ -20,9 +21,11 @@ from ..text.legends import written_out
 from ..text.lossless import exact_json, write_tables
 from ..text.notices import WORD, without_notices
 from ..text.omissions import says_omission
+from ..text.quantities import kind_of
 from ..text.result_lines import ResultLines
 from ..text.same_data import by_records, data_of, is_same_data
 from ..text.tables import TextTables, tables_in
+from ..text.value_diff import scalars_of
 from .failures import failed
 from .row_counts import counts_of, row_counts
 
@@ -33,6 +36,9 @@ class ResultContents:
     >>> contents = ResultContents(ToolResult(index=2, call_id="c", function="f", seen='[{"id": "W1"}]'))
     >>> contents.value, len(contents.columns.fields), contents.normalized('[\\n  {"id":  "W1"}\\n]')
     ([{'id': 'W1'}], 1, '[{"id": "W1"}]')
+    >>> texts = '{"returncode": 0, "output": ""}', '{"returncode": 1, "output": ""}', '{"rows": 0}', "", "ok"
+    >>> [ResultContents(ToolResult(index=2, call_id="c", function="f", seen=text)).is_empty for text in texts]
+    [True, False, False, True, False]
     """
 
     def __init__(self, result: ToolResult) -> None:
@@ -136,6 +142,15 @@ class ResultContents:
     def failed(self) -> bool:
         """True if it reports a failure."""
         return failed(self.result)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """True if it has no value, except perhaps the exit code of a success."""
+        if self.value is None:
+            return not self.text.strip()
+        values = ((key, as_text(item)) for key, item in scalars_of(self.value))
+        says = (text for key, text in values if not exit_codes(f"{key}: {text}"))
+        return not self.failed and all(kind_of(text) == "nothing" for text in says)
 
     # ------------------------------------------------------------ other texts that show it
 
