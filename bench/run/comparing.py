@@ -195,11 +195,6 @@ def compare_runs(
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     names = tuple(item.name for item in strategies)
-    in_process = (
-        f"{item.name} ran in the process that compares: {item.in_process_reason}"
-        for item in strategies
-        if item.in_process_reason
-    )
     compared = Compared(
         title=plan.title,
         asks=plan.asks,
@@ -215,7 +210,7 @@ def compare_runs(
             Skipped(path=path, reason=reason, damaged=path in source.damaged)
             for path, reason in source.skipped
         ),
-        notes=tuple(in_process),
+        notes=tuple(_notes(plan, strategies, base)),
     )
     result = with_decision(
         compared,
@@ -225,24 +220,32 @@ def compare_runs(
         required=options.required,
         accepting=options.accepting,
     )
-    outcome: Literal["fail", "skipped"] = "fail" if options.required else "skipped"
-    missing = (
-        GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=reason)
-        for reason in base.missing
-    )
-    notes = [base.note]
-    if base.imported:
-        top = (top_of(plan.base) or plan.base).resolve()
-        unused = sorted(base.imported - imported_files(strategies, top))
-        notes += [f"no longer imported: {', '.join(unused)}"] if unused else []
+    details = _details(result, with_probes(plan, source), measuring, options)
     return msgspec.structs.replace(
         result,
-        gates=(*result.gates, *missing),
-        notes=(*result.notes, *filter(None, notes)),
-        details=tuple(_details(result, with_probes(plan, source), measuring, options))
-        if options.details
-        else (),
+        gates=(*result.gates, *_missing_parts(base, options)),
+        details=tuple(details) if options.details else (),
     )
+
+
+def _notes(plan: Scenario, strategies: Sequence[Strategy], base: Base) -> Iterator[str]:
+    """Yield the lines to show about how the strategies ran, and what the earlier values lack."""
+    for item in strategies:
+        if item.in_process_reason:
+            yield f"{item.name} ran in the process that compares: {item.in_process_reason}"
+    if base.note:
+        yield base.note
+    if base.imported:
+        top = (top_of(plan.base) or plan.base).resolve()
+        if unused := sorted(base.imported - imported_files(strategies, top)):
+            yield f"no longer imported: {', '.join(unused)}"
+
+
+def _missing_parts(base: Base, options: RunOptions) -> Iterator[GateResult]:
+    """Yield a gate for each part that is gone since the earlier values; it fails if required."""
+    outcome: Literal["fail", "skipped"] = "fail" if options.required else "skipped"
+    for reason in base.missing:
+        yield GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=reason)
 
 
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
