@@ -64,7 +64,8 @@ def not_compared(against: Against) -> dict[str, list[str]]:
 
 
 def moves(against: Against) -> tuple[Move, ...]:
-    """Every number of a declared strategy that differs from the baseline, on the shared runs."""
+    """Every number of a declared strategy that differs from the baseline, on the shared runs: first
+    those that are worse, in the most runs, then those that are better."""
     moved: list[Move] = []
     compared, base = against.compared, against.base
     infos = [
@@ -86,7 +87,8 @@ def moves(against: Against) -> tuple[Move, ...]:
                 improved_runs=len(gains) - worse, regressed_runs=worse,
             )
         )  # fmt: skip
-    return tuple(moved)
+    order = False, True, None  # None: the same over all runs
+    return tuple(sorted(moved, key=lambda move: (order.index(move.better), -move.regressed_runs)))
 
 
 def replaced(against: Against) -> Iterator[str]:

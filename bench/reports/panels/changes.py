@@ -142,17 +142,6 @@ def _gate_row(reading: Reading, gates: Sequence[GateResult]) -> Cells:
 # ---------------------------------------------------------------- moves
 
 
-def _worst_first(moves: Sequence[Move]) -> list[Move]:
-    """The moves for the worse, for the better, and those of single runs alone."""
-    names = list(dict.fromkeys(move.strategy for move in moves))
-    rank = {False: 0, True: 1, None: 2}
-
-    def place(move: Move) -> tuple[int, int, int]:
-        return rank[move.better], -move.regressed_runs, names.index(move.strategy)
-
-    return sorted(moves, key=place)
-
-
 def _ends(reading: Reading, move: Move) -> list[str]:
     """The value of a moved number in the baseline and now, in words."""
     many = reading.shared_runs
@@ -167,7 +156,7 @@ def moved_in_words(reading: Reading) -> str:
         None: "Changed in single runs",
     }
     numbers: dict[str, list[str]] = {}
-    for move in _worst_first(reading.compared.moves):
+    for move in reading.compared.moves:
         before, after = _ends(reading, move)
         moved = f"{before} → {after}" if before != after else _difference(reading, move)
         words = f"{reading.label(move.metric)} under `{move.strategy}` ({moved})"
@@ -180,9 +169,9 @@ def _difference(reading: Reading, move: Move) -> str:
 
 
 def _moved(reading: Reading) -> Iterator[Block]:
-    """Yield a row for each move, the worse ones first."""
+    """Yield a table with a row for each move."""
     rows = []
-    for move in _worst_first(reading.compared.moves):
+    for move in reading.compared.moves:
         row: Cells = (
             Cell(sentence_case(reading.label(move.metric)), move.metric),
             move.strategy,
