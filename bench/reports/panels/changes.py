@@ -61,7 +61,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 def _gates(reading: Reading) -> Iterator[Block]:
     """Yield the blocks on gates: the failed ones first."""
     failed, compared = reading.failed_gates, reading.compared
-    others = [gate for gate in compared.gates if gate not in failed]
+    others = [gate for gate in compared.gates if gate.rule.metric and gate not in failed]
     passed = sum(gate.outcome == "pass" for gate in others)
     if failed:
         head, rest = failed_sentence(reading)
