@@ -10,7 +10,7 @@ from typing import Any
 from ..steps import ReadMessage
 from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, from_json_text, text
 from .content import blocks_of
-from .messages import is_langchain, is_message, message, messages
+from .messages import answer_in_items, is_item, is_langchain, is_message, message, messages
 from .streams import assembled, events_of, unpacked
 from .usage import usage_in
 
@@ -118,7 +118,8 @@ def _answers(response: Fields, unread: Unread) -> list[ReadMessage]:
             return _first_answer(response[key], unread)
     output = response.get("output")
     if isinstance(output, list):
-        return messages(output, unread)
+        in_items = any(map(is_item, output))
+        return answer_in_items(output, unread) if in_items else messages(output, unread)
     alone = {key: value for key, value in response.items() if key not in _USAGES}
     for value in (as_dict(output, "message"), as_dict(response, "message"), alone):
         inner = as_dict(value, "content")

@@ -105,6 +105,18 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
     return read + _answer_of(answer)
 
 
+def answer_in_items(items: Iterable[Any], unread: Unread) -> list[ReadMessage]:
+    """The answer that the items of one response make up, then the results of tools that the server
+    ran. Values that are no items are counted."""
+    answer = Blocks()
+    for item in items:
+        if is_item(item):
+            answer.add({"type": "message", **item}, unread)
+        else:
+            unread.kind("item", as_dict(item).get("type"))
+    return _answer_of(answer)
+
+
 def _printed(text: str) -> Fields:
     """The fields of a message that was logged as pydantic prints it; `{}` for any other text.
 
