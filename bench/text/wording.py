@@ -103,7 +103,7 @@ def beginning(text: str, most: int = 200) -> str:
     if len(text) <= most:
         return text
     first = text[:most]
-    return f"{first.rpartition(' ')[0] or first}…"
+    return (first.rpartition(" ")[0] or first).rstrip(",;:") + "…"
 
 
 def at_difference(text: str, was: str, most: int = 200) -> tuple[str, str]:
