@@ -21,8 +21,8 @@ from ..model.errors import not_obeyed, sayable
 if TYPE_CHECKING:
     from ..reports.blocks import Report
 
-NARROWEST, WIDEST, WIDTH = 60, 140, 100
-"""The fewest and the most columns to use on a terminal, and the columns for a pipe."""
+NARROWEST, WIDEST = 60, 140
+"""The fewest and the most columns to use on a terminal."""
 
 
 def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
@@ -41,7 +41,7 @@ def warn(text: str) -> None:
 def screen(reports: Sequence[Report], *, verbose: bool) -> str:
     """The text of reports for standard output, in its width; in colour on a terminal with colours,
     unless NO_COLOR is set."""
-    from ..reports.text import render
+    from ..reports.text import WIDTH, render
 
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

@@ -14,7 +14,7 @@ from ..text.wording import beginning, counted
 from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Prose, Report, Role, Table, plain
 from .charts import Histogram
 
-WIDTH = 100
+WIDTH = 100  # columns where the width of the terminal is not known
 _HEAD = 9  # columns of a line of a head, where its cells are shorter
 _GAP = 3  # columns between two columns of a table
 _FEWEST = 12  # columns of a word that may be broken
@@ -23,16 +23,16 @@ _MOVES = 5  # rows of what moved against the baseline
 _REASON = 50  # letters of the reason of a verdict
 
 
-def in_full(reports: Sequence[Report]) -> Iterator[str]:
-    """Yield every section in order, 100 columns wide."""
+def in_full(reports: Sequence[Report], width: int = WIDTH) -> Iterator[str]:
+    """Yield every section in order."""
     for report in reports:
-        rule = "=" * min(WIDTH, max(3, len(visible(report.title))))
-        about = _wrapped(report.about, WIDTH)
-        yield "\n".join([*_wrapped(report.title, WIDTH), rule, *about, "", ""])
+        rule = "=" * min(width, max(3, len(visible(report.title))))
+        about = _wrapped(report.about, width)
+        yield "\n".join([*_wrapped(report.title, width), rule, *about, "", ""])
         for section in report.sections:
             is_first = section is report.sections[0]
             head = [] if is_first else [section.name, "-" * len(section.name), ""]
-            yield "\n".join([*head, *_lines(section.blocks, WIDTH), ""])
+            yield "\n".join([*head, *_lines(section.blocks, width), ""])
 
 
 def render(
@@ -46,7 +46,7 @@ def render(
     first, *others = reports
     lines: list[str] = []
     if verbose:
-        yield from in_full(reports)
+        yield from in_full(reports, width)
         lines.append("")
     for report in others:
         colon = "" if report.title.endswith("?") else ":"
