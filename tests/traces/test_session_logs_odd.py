@@ -173,8 +173,9 @@ def test_going_back_in_gemini_cli_is_a_reset(tmp_path: Path) -> None:
 
 def test_a_new_history_in_gemini_cli_is_a_reset_if_it_lacks_messages() -> None:
     trace = read("gemini_cli", FORMATS / "gemini_cli" / "compressed.jsonl")
-    assert [step.kept for step in trace.steps if isinstance(step, ContextReset)] == [(0, 5, 6)]
-    assert (len(trace.steps), len(trace.model_turns)) == (10, 4)
+    assert [step.kept for step in trace.steps if isinstance(step, ContextReset)] == [(0, 6, 7)]
+    assert [step.shown for step in trace.steps if isinstance(step, ContextEdit)] == [{3: "<masked>"}]
+    assert (len(trace.steps), len(trace.model_turns)) == (11, 4)
 
 
 def test_turns_that_codex_took_back_are_a_reset() -> None:

@@ -33,7 +33,7 @@ class GeminiCLI(Format):
     call holds its own result, of which an object around one text is that text. Calls that were
     cancelled or failed did not succeed. What the CLI told its user alone is counted. Going back
     (`$rewindTo`) is a ContextReset, and so is a new history (`$set`) that lacks messages, as after
-    a compression. A result that it words differently is counted.
+    a compression. Results that it words differently are a ContextEdit.
 
     Not kept: the system prompt, tool definitions, results above what the model was sent.
 

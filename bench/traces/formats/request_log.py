@@ -20,9 +20,10 @@ class RequestLog(Format):
     Requests and answers, also in one object, may be in the form of OpenAI's chat or Responses
     interface, Anthropic's, Gemini's or Bedrock's; streamed answers are put together. A call whose
     prompt begins with an earlier prompt belongs to the same run; a shortened prompt is a
-    ContextReset. Calls that share a session (`session_id`, `trace_id`, Claude Code's user id) are
-    one trace; without one each conversation is a trace. In a folder, files of one call each are
-    read together, as the first of them.
+    ContextReset, and results that it words differently are a ContextEdit. Calls that share a
+    session (`session_id`, `trace_id`, Claude Code's user id) are one trace; without one each
+    conversation is a trace. In a folder, files of one call each are read together, as the first of
+    them.
 
     Not kept: the untruncated result, errors and times of tools: they ran where the proxy does not
     see.

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from ...model import ContextReset, compact_json
+from ...model import ContextEdit, ContextReset, compact_json
 from ..steps import ReadMessage, Steps
 
-_REWORDED = "message that a later prompt words differently"
 _SUMMARY = re.compile(
     r"summar|compact(?:ed|ion)|condens|continued from|<state_snapshot>", re.IGNORECASE
 )
@@ -119,7 +118,8 @@ class Prompts(Steps):
     A call continues the conversation of its group that its prompt begins with: only new messages
     become steps. Another group continues it too if it was handed over with its tool calls. If the
     prompt is a shortened or rewritten conversation (it contains the last answer, or begins with the
-    same task), a ContextReset states what was kept and what replaces the rest. Any other prompt
+    same task), a ContextReset states what was kept and what replaces the rest. If it words results
+    differently, as where they were cleared, that is a ContextEdit. Any other prompt
     begins a new thread: a sub-agent, a branch, a question asked again. The first thread is `main`;
     the others are named after their group. With `apart` each thread is a run.
     """
@@ -205,11 +205,11 @@ class Prompts(Steps):
                 summary="\n".join(prompt.messages[index].content for index in summary) or None,
                 kept=tuple(step for step in steps if step is not None),
             )
+        if edits := _edits(known, prompt, places):
+            run.add(ContextEdit, shown=edits)
         for index, (message, place) in enumerate(zip(prompt.messages, places, strict=True)):
             if place is not None:
-                prompt.steps[index], before = known.steps[place], known.messages[place]
-                reworded = message.content.strip() != before.content.strip()
-                run.unread.add(_REWORDED, reworded and message.role != "assistant")
+                prompt.steps[index] = known.steps[place]
             elif index not in summary:
                 prompt.steps[index] = run.add_message(message)
         thread.conversation = prompt
@@ -239,6 +239,19 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
         except ValueError:
             places.append(None)
     return places
+
+
+def _edits(
+    known: Conversation, prompt: Conversation, places: Sequence[int | None]
+) -> dict[int, str]:
+    """The texts of results that a prompt words differently, by their steps."""
+    edits: dict[int, str] = {}
+    for message, place in zip(prompt.messages, places, strict=True):
+        if place is not None and message.role == "tool":
+            step, before = known.steps[place], known.messages[place]
+            if step is not None and message.content.strip() != before.content.strip():
+                edits[step] = message.content
+    return edits
 
 
 def _is_summary(message: ReadMessage) -> bool:
