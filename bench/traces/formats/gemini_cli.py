@@ -121,7 +121,9 @@ class _Session(Prompts):
             "timestamp": fields.get("timestamp"),
         }
         turns = message(sent, self.unread) if content or not answered else []
-        calls += ({**one, "result": [{"functionResponse": one}]} for one in answered)
+        for one in answered:
+            result = [{"functionResponse": one}]
+            calls.append({**fields_of(one, _CALL, self.unread), "result": result})
         return [*turns, *filter(None, map(self._result, calls))]
 
     def _result(self, call: Fields) -> ReadMessage | None:
