@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Protocol, TypeVar, cast, get_type_hints
 
-from ..model import Message, SystemTurn, Trace, UserTurn, memo
+from ..model import Message, SystemTurn, Trace, UserTurn, grouped, memo
 from ..text.decode import without_colours
 from ..text.facts import small_words_of
 from ..text.instructions import is_rule, sentences_of
@@ -155,6 +155,12 @@ class TraceContents:
         return {
             key: path for keys in joined for key, path in keys.items() if key not in plain_names
         }
+
+    @cached_property
+    def keys_within(self) -> dict[str, set[str]]:
+        """The keys in the mappings under each key of all results."""
+        pairs = (pair for it in self.results.values() for pair in it.columns.keys_within.items())
+        return {key: set[str]().union(*inner) for key, inner in grouped(pairs).items()}
 
     @kept_between_runs
     def field_counts(self) -> dict[int, int]:

@@ -205,7 +205,8 @@ class TraceMessages:
     @memo
     def reading(self, text: str) -> TextReading:
         """The reading of a text, for finding fields of results."""
-        return TextReading(text, self.contents.names, self.contents.joined_keys)
+        of = self.contents
+        return TextReading(text, of.names, of.joined_keys, of.keys_within)
 
 
 def _key(message: Message) -> Any:

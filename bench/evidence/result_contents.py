@@ -111,10 +111,9 @@ class ResultContents:
 
     @cached_property
     def lines(self) -> ResultLines:
-        """Its lines; of data those of the long values and the comments."""
-        comments = (f"# {words}" for words in self.comments)
-        fields = self.table.fields
-        return ResultLines("\n\n".join([*fields.prose, *comments] if fields else [self.text]))
+        """Its lines; of data those of the long and empty values, each below its key, and the comments."""
+        fields, comments = self.table.fields, [("", f"# {words}") for words in self.comments]
+        return ResultLines("", [*fields.blocks(), *comments]) if fields else ResultLines(self.text)
 
     @cached_property
     def row_counts(self) -> frozenset[int]:

@@ -115,7 +115,7 @@ class _Comparison:
             lines = rewritten.lines_shown
             if lines.moved:
                 self._note_unclear(f"{quoted(lines.moved)} stands in another place")
-            if lines.misplaced and not rewritten.table.fields:
+            if lines.misplaced:
                 self._note_unclear(f"{quoted(lines.misplaced)} stands below another heading")
             rest = lines.own
         self.compare_lines(rest)
@@ -177,8 +177,18 @@ class _Comparison:
         best = table.best_records(known, record.ancestor_values) if known else []
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
         fitting.sort(key=lambda number: not table.is_below(number, record.name))
+        unknown = [pair for pair in pairs if not table.has_key(pair[0])]
+        place = tuple(text for _, text in unknown if text.isdecimal())
         number = next(iter(fitting or best), -1)
+        in_place = [it for it in fitting if place and table.place(it) == place]
+        if in_place:  # two keys number it in a list of lists
+            number, unknown = in_place[0], [it for it in unknown if not it[1].isdecimal()]
         differing = self._differing(number, known) if number >= 0 else known
+        last = dict(known)
+        several = next((key for key, text in known if last[key] != text), "")
+        if differing and several and not table.has_container(several):
+            self._note_unclear(f"{quoted(several)} has several values")
+            return
         is_known = len(known) == len(pairs) and len({text for _, text in known}) >= _FEWEST_VALUES
         if len(differing) > 1 and is_known and (found := [*self._under_other_keys(known)]):
             self.changed += found
@@ -199,9 +209,8 @@ class _Comparison:
             else:
                 self._note_unclear(f"{quoted(f'{key}: {text}')} is not in its record")
         known_keys = {plain_key(key) for key, _ in known}
-        for key, text in pairs if len(known) < len(pairs) else ():
-            if not table.has_key(key):
-                self._compare_unknown(key, text, number, known_keys)
+        for key, text in unknown:
+            self._compare_unknown(key, text, number, known_keys)
 
     def _under_other_keys(self, pairs: Sequence[Pair]) -> Iterator[Finding]:
         """Yield the pairs that a record with all of their values does not have: it has these under

@@ -13,12 +13,12 @@ from .decode import SCALARS, NothingParsed, parse_json
 from .xml_data import parse_xml, xml_comments
 
 _KEY = r"(?:[\w./+-]+(?: [\w./+-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
-_LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#(?!# ).*|[}}\]]?)")
+_LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: (?!#\w).*)?|-(?: .*)?|#(?!# ).*|[}}\]]?)")
 _PAIR = re.compile(rf"\s*+(?:- ++)*+{_KEY}:(?: |$)")
 _SECTION = re.compile(r"\[{1,2}([\w.\" /:-]+)\]{1,2}\s*")
 _SETTING = re.compile(r"\s*+(?:export )?([\w.-]+)\s*=\s*(.*)")
 _COMMENT = re.compile(r"(?:^[#;]+|\s#)\s*(\S.*)")
-_PAIRS = re.compile(r"(?m)^[ \t]*(?:export )?[\w.\"-]+[ \t]*=")
+_PAIRS = re.compile(r"(?m)(?:^[ \t]*(?:export )?|[{,] ?)[\w.\"-]+[ \t]*=")
 _FEWEST_PAIRS, _MOST_CHARS = 4, 200_000
 
 

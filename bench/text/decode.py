@@ -212,6 +212,31 @@ class PrefixReader:
         raise _Cut
 
 
+def container_at(line: str, position: int, *, may_be_bare: bool = True) -> tuple[Any, int] | None:
+    """The mapping or list at a position of a line, and its end: JSON, perhaps truncated, or YAML in
+    brackets that are closed (`may_be_bare`), except for a list of scalars; None without any.
+
+    >>> container_at("a: {b: [x, 1]}", 3), container_at("a: [x, 1]", 3)
+    (({'b': ['x', 1]}, 14), None)
+    """
+    if line.startswith(("[]", "{}"), position):
+        return [], position + 2
+    if line[position : position + 1] not in ("[", "{"):
+        return None
+    cut = None
+    with suppress(NothingParsed):
+        value, chars = parse_prefix(line[position:])
+        cut = value, position + chars
+        if line[position + chars - 1] in "]}":
+            return cut
+    if not may_be_bare:
+        return cut
+    reader = PrefixReader(line, bare=True)
+    value = reader.container(position)
+    has_members = isinstance(value, dict) or any(isinstance(it, dict | list) for it in value)
+    return cut if reader.cut or not has_members else (value, reader.position)
+
+
 def parse_some(text: str) -> Any:
     """The value at the beginning of a text, as far as it can be read: JSON or a Python literal.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from .decode import LONG_CHARS, without_colours
+from .escapes import unescape
 from .facts import token_around
 from .line_prefixes import without_marks
 from .places import starts_of
@@ -35,6 +36,9 @@ _TYPOGRAPHIC = str.maketrans(
     {**dict(zip("’‘“”„–—−\u00a0⏎↵", '\'\'"""--- \n\n', strict=True)), "…": "..."}
 )
 """Typographic signs and their plain forms."""
+
+_ESCAPE = re.compile(r"(?:(?<!\\)\\u[\da-fA-F]{4})+")
+"""Matches characters that JSON writes as their numbers."""
 
 _LOOSE = *'{}[],"', '":', "':"
 """Signs next to which a blank is insignificant."""
@@ -158,7 +162,7 @@ def folded(text: str) -> str:
     >>> folded('{\\n  "a": [1,\\n  2]\\n}'), folded("[1 line left out]\\nDelete it.")
     ('{"a":[1,2]}', '[1 line left out]\\nDelete it.')
     """
-    text = without_colours(text)
+    text = _ESCAPE.sub(lambda escape: unescape(escape[0]), without_colours(text))
     if not text.isascii():
         text = normalize("NFC", text).translate(_TYPOGRAPHIC)
     lines = (" ".join(line.split()) for line in text.split("\n"))

@@ -90,6 +90,13 @@ class Fields:
                 fields = self.of_record(record_number)
                 yield from ((key, text, number) for key, text, _, number in fields)
 
+    def blocks(self) -> Iterator[Pair]:
+        """Yield the values that are no fields, prose and empty ones, with their keys."""
+        for record_number, record in enumerate(self._records):
+            for key, text in () if self._has_only_fields(record_number) else record.pairs:
+                if not key or not text.strip() or is_prose(text):
+                    yield key, text
+
     def _has_only_fields(self, record: int) -> bool:
         """True if no value of a record is prose or empty."""
         return len(self._records[record].texts) == self._starts[record + 1] - self._starts[record]

@@ -18,7 +18,7 @@ from .keyless_rows import KeylessRows
 from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .quantities import plain_value
-from .records import Pair, Record, container_keys, records_of
+from .records import Pair, Record, container_keys, keyed_rows, keys_within, records_of
 from .text_records import has_fact, has_odd_number, index_word, required_part, words_in
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30
@@ -54,6 +54,11 @@ class FieldTable:
         return KeylessRows(self._records, self.fields, self.containers)
 
     @cached_property
+    def keys_within(self) -> dict[str, set[str]]:
+        """The keys under each key of a mapping or list."""
+        return keys_within(self._records, self._keyed_rows)
+
+    @cached_property
     def _shared_pairs(self) -> set[Pair]:
         """The pairs of key and value that several records have."""
         counts = Counter(chain.from_iterable({*record.pairs} for record in self._records))
@@ -69,14 +74,7 @@ class FieldTable:
 
     @cached_property
     def _keyed_rows(self) -> frozenset[int]:
-        """The numbers of the rows that have a key of their own, as in `{"W1": {…}, "W2": {…}}`."""
-        counts = Counter(record.name for record in self._records)
-        alike = grouped(
-            ((record.ancestors, record.keys), number)
-            for number, record in enumerate(self._records)
-            if counts[record.name] == 1
-        )
-        return frozenset(number for rows in alike.values() if len(rows) > 1 for number in rows)
+        return keyed_rows(self._records)
 
     def rows(self, kept: Collection[int]) -> tuple[list[int], list[int]]:
         """The numbers of the rows with one of the `kept` fields, and of those without any.
@@ -191,6 +189,10 @@ class FieldTable:
         """The values of a record, without those of its ancestors."""
         return self._records[record].texts
 
+    def place(self, record: int) -> tuple[str, ...]:
+        """The numbers of the list and of the record in it, in a list of lists; () elsewhere."""
+        return tuple(map(str, self._records[record].place))
+
     def is_shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, and some value identifies the
         record of the field."""
@@ -274,7 +276,7 @@ class FieldTable:
 
     def values(self, record: int, key: str) -> dict[str, None]:
         """The distinct values under a key in a record and its ancestors, in order; else those in the
-        one record nested in it, but not in a list, that has the key.
+        one record nested in it, or around it if it is a list, that has the key and is in no list.
 
         >>> table = FieldTable([{"id": "W1", "size": {"mm": 9}}, {"id": "W2", "size": {"mm": 8}}])
         >>> [[*table.values(record, "mm")] for record in (0, 2)]
@@ -282,10 +284,12 @@ class FieldTable:
         """
         key, of_record = plain_key(key), self._records[record]
         found = _under(key, [of_record, *map(self._records.__getitem__, of_record.ancestors)])
-        if not found:
-            nested = map(self._records.__getitem__, self.keyless_rows.nested.get(record, ()))
-            several = [values for inner in nested if (values := _under(key, [inner]))]
-            found = several[0] if len(several) == 1 else found
+        is_list = {*of_record.keys} == {of_record.name}
+        for outer in (record, *of_record.ancestors[-1:][:is_list]):
+            if not found:
+                nested = map(self._records.__getitem__, self.keyless_rows.nested.get(outer, ()))
+                several = [values for inner in nested if (values := _under(key, [inner]))]
+                found = several[0] if len(several) == 1 else found
         return found
 
     def is_value(self, text: str) -> bool:

@@ -19,7 +19,7 @@ from .data_formats import parse_data
 from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
 from .line_prefixes import without_marks
 from .notices import is_notice
-from .outline import read_outline
+from .outline import NOTHING_KNOWN, KeysWithin, read_outline
 from .xml_data import read_tags
 
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
@@ -28,10 +28,13 @@ _PAIR = re.compile(r"([\w.-]+)\s?=\s?\S")
 _SIGNS_OF_NOTICES = frozenset("[(<….")
 
 
-def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
+def values_of(
+    text: str, names: Iterable[str], keys_within: KeysWithin = NOTHING_KNOWN
+) -> tuple[list[Any], str]:
     """The values in a text, and its lines that are no part of them.
 
-    `names` are the keys of the original value, by which headers of tables are recognised.
+    `names` are the keys of the original value, by which headers of tables are recognised, and
+    `keys_within` those in its mappings.
 
     >>> names = "id", "status"
     >>> values_of('{"id": [1, 2], "status": ["a", "b"]}', names)
@@ -61,7 +64,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         if are_notices:
             other_lines += lines
             continue
-        outlined, outside = read_outline("\n".join(lines), known)
+        outlined, outside = read_outline("\n".join(lines), known, keys_within)
         values.append(outlined)
         other_lines += outside
     rest = "\n".join(other_lines)

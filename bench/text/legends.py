@@ -15,7 +15,7 @@ from .escapes import unescape
 _NAME = r"(?:[^\w\s]{0,4}\w{1,40}[^\w\s]{0,4}?|[^\w\s]{1,4}?)"
 """Matches an abbreviation: a word or number with signs around it, or signs alone."""
 _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are )"
-_MEANING = re.compile(rf"\s*({_NAME}){_MEANS}\s*(\S.*?)\s*", re.DOTALL)
+_MEANING = re.compile(rf"\s*({_NAME}){_MEANS}\s*((?!\[\")\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})|(?<=\S) (?=[§$#%@&~*]\w{{0,4}};?=)")
 _HEADING = re.compile(r"\W*\w+(?:[ (,]{1,2}\w+){0,9}\)?:\s*")
 _MAPPING = re.compile(r"[^\w{\[]{0,4}[\w ]{0,60}:?\s*(\{.*\})")

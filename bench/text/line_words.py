@@ -31,7 +31,7 @@ def words_of_line(line: str) -> list[str]:
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     plain = plain.replace(" %", "%")
     words: list[str] = _TOKEN.findall(plain[:_MOST_CHARS])
-    return [plain_value(word) if word[0].isdigit() else word for word in words]
+    return [plain_value(it) if it[0].isdigit() and "e+" not in it else it for it in words]
 
 
 def denies(words: Iterable[str]) -> bool:

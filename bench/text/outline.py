@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
-from .decode import SCALARS, NothingParsed, parse_prefix
+from .columnar import columns_as_records, is_container
+from .decode import SCALARS, container_at
 from .escapes import unescape
-from .keys import words_of_key
+from .keys import plain_key, words_of_key
 from .layout_words import is_filler_word, is_layout_word
 from .tables import Grid, parts_of
 from .vocabulary import in_vocabulary
@@ -28,6 +28,10 @@ _DATA = re.compile(r"[{\[]\s*[\"'{\[]")
 """Matches the beginning of JSON."""
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"(?=\s|[,;|/)}]|$)')
+_LOGFMT = re.compile(r"(?:[^\W\d][\w./-]*+=(?:\"(?:[^\"\\]|\\.)*+\"|[^\s\"]*+)(?:\s+|$))++")
+"""Matches a line of keys and values without a blank in them."""
+
+_PART_BEFORE = re.compile(r"[\w.-]+/$")
 _IN_BRACKETS = re.compile(r"(?<=\w)\[[\"']([^\"'\[\]]+)[\"']\]")
 _DEEPEST, _BULLET_DEPTH, _MOST_DEPTH, _NEAR = 1000.0, 0.5, 60, 160
 _ENDS, _MARKS = " \t,;|/({", "\"'`*"
@@ -38,6 +42,15 @@ _BEFORE_VALUE = frozenset(",:=>→")
 """The signs behind which JSON is a value of the line."""
 
 
+_SIZE = re.compile(r"\s?(?:\[\d+\]|\([^()]*\))$")
+"""Matches the size of a list, or other words in brackets, behind its key."""
+
+KeysWithin = Mapping[str, Set[str]]
+"""The keys in the mappings under each key, "" for the outermost (`FieldTable.keys_within`)."""
+
+NOTHING_KNOWN: KeysWithin = {}
+
+
 class Outline(NamedTuple):
     """The value of an outline, and the lines of the text that do not belong to it."""
 
@@ -45,12 +58,16 @@ class Outline(NamedTuple):
     rest: list[str]
 
 
-def read_outline(text: str, names: Iterable[str]) -> Outline:
-    """The data that a text writes as an outline. `names` are the known keys of scalars.
+def read_outline(
+    text: str, names: Iterable[str], keys_within: KeysWithin = NOTHING_KNOWN
+) -> Outline:
+    """The data that a text writes as an outline. `names` are the known keys of scalars, `keys_within`
+    those in the mappings of the data.
 
     A key that comes again begins the next record; directly behind itself it is a list. A heading, and
     words before the first key of a line, are the key of what follows, and are in the rest too.
-    Scalars are texts. Linear in the text.
+    A line that is indented like the heading above it ends what is below the heading if its key is not
+    among those within the heading. Scalars are texts. Linear in the text.
 
     >>> names = "id", "status", "size", "all ok"
     >>> read_outline("Found:\\n- id: W1\\n  items:\\n    - size: 5\\n- id: W2, all ok: yes", names)
@@ -65,18 +82,20 @@ def read_outline(text: str, names: Iterable[str]) -> Outline:
     Outline(value={'tags': ['a', 'b']}, rest=['tags', 'Result: c'])
     >>> read_outline("W1: size: 5, status: a\\nW2 (size: 6)\\nto do: W3", names)
     Outline(value={'W1': {'size': '5', 'status': 'a'}, 'W2': {'size': '6'}}, rest=['W1', 'W2', 'to do: W3'])
+    >>> read_outline("legs[1]:\\nsize: 5\\nstatus: a", names, {"": {"status", "legs"}, "legs": {"size"}})
+    Outline(value={'legs': {'size': '5'}, 'status': 'a'}, rest=['legs[1]:'])
     """
-    reader = _Reader(frozenset(names))
+    reader = _Reader(frozenset(names), keys_within)
     return reader.read(text)
 
 
 class Branch:
     """A mapping or list of an outline while it is read: its keys and items, in order. The lines
     that belong to it are indented by at least `inner`. Without `inner` the first line that is
-    indented by more than `depth` decides."""
+    indented by more than `depth` decides. `name` is the key that leads to it."""
 
-    def __init__(self, depth: float, inner: float | None = None) -> None:
-        self._depth, self._inner = depth, inner
+    def __init__(self, depth: float, inner: float | None = None, name: str = "") -> None:
+        self._depth, self._inner, self.name = depth, inner, name
         self.items: list[tuple[str, Any]] = []
 
     def takes(self, depth: float) -> bool:
@@ -84,6 +103,10 @@ class Branch:
         if self._inner is None and depth > self._depth:
             self._inner = depth
         return self._inner is not None and depth >= self._inner
+
+    def is_level_with(self, depth: float) -> bool:
+        """True if a line with this indentation is indented like the heading of the branch."""
+        return depth - self._depth == _BULLET_DEPTH
 
     def value(self) -> Any:
         """Its items as a list if all have the same bullet or layout word as their key, else as a
@@ -121,8 +144,9 @@ class _Reader:
     """A reader of one outline. The last of its open branches takes the next line; branches that do
     not reach so far are closed before."""
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, names: frozenset[str], keys_within: KeysWithin) -> None:
         self._names, self._keys = names, frozenset(map(words_of_key, names))
+        self._keys_within = keys_within
         self._root = Branch(-1, -1)
         self._branches = [self._root]
         self._sections_by_path: dict[str, Branch] = {}
@@ -153,7 +177,8 @@ class _Reader:
 
     def _open(self, key: str, depth: float, inner: float | None = None) -> None:
         if len(self._branches) < _MOST_DEPTH:
-            branch = Branch(depth, inner)
+            key = self._list_named(key) or key
+            branch = Branch(depth, inner, plain_key(key))
             self._branches[-1].items.append((key, branch))
             self._branches.append(branch)
 
@@ -171,10 +196,31 @@ class _Reader:
         if "." in key:
             self._sections_by_path[key] = self._branches[-1]
 
-    def _close_branches(self, depth: float) -> None:
-        """Close the branches that a line with this indentation does not belong to."""
+    def _close_branches(self, depth: float, keys: Iterable[str] = ()) -> None:
+        """Close the branches that a line with this indentation and these keys does not belong to."""
         while len(self._branches) > 1 and not self._branches[-1].takes(depth):
             self._branches.pop()
+        known = next((it for it in keys if it and (self._is_key(it) or self._list_named(it))), "")
+        while known and self._is_elsewhere(known, depth):
+            self._branches.pop()
+
+    def _is_elsewhere(self, key: str, depth: float) -> bool:
+        """True if a key at an indentation is not within the last branch, but within one around it, or
+        if that branch is a table."""
+        branch, within = self._branches[-1], self._keys_within
+        if not branch.is_level_with(depth) or branch.name not in within:
+            return False
+        names = {*map(plain_key, (key, key.partition(".")[0], self._list_named(key)))} - {""}
+        is_around = any(
+            not names.isdisjoint(within.get(it.name, names)) for it in self._branches[:-1]
+        )
+        is_table = [key for key, _ in branch.items] == [""]
+        return is_table or (is_around and names.isdisjoint(within[branch.name]))
+
+    def _list_named(self, key: str) -> str:
+        """The key of a mapping or list that some words are, perhaps with its size; "" without one."""
+        without_size = _SIZE.sub("", key)
+        return without_size if plain_key(without_size) in self._keys_within else ""
 
     def _read_line(self, line: str, next_depth: float) -> bool:
         """Read a line, given the depth of the next one. False if it belongs in the rest."""
@@ -191,13 +237,18 @@ class _Reader:
             indent = bullet.end()
         body = line[indent:]
         label, pairs = self._label_and_pairs(body)
+        if (data := container_at(body, 0)) and data[1] == len(body):
+            label, pairs = "", [("", columns_as_records(data[0]))]
         is_heading = body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
             word, _, item = body.partition(": ")
             if item and in_vocabulary(word.casefold(), "units"):
                 return self._add_item(indent, item)
             return bool(bullets) and self._add_item(bullets[0], body)
-        self._close_branches(bullets[0] + _BULLET_DEPTH if bullets else indent)
+        keys = [label] if label else [key for key, _ in pairs] or [body[:-1]]
+        self._close_branches(bullets[0] + _BULLET_DEPTH if bullets else indent, keys)
+        if keys == [""] and not bullets and len(self._branches) == 1:
+            return False
         for bullet_indent in bullets:
             self._open("-", bullet_indent + _BULLET_DEPTH, bullet_indent + 1)
         if label:
@@ -254,21 +305,31 @@ class _Reader:
         keys: list[tuple[str, int, int]] = []
         data: dict[int, Any] = {}
         position, limit = 0, _start_of_data(line)
+        has_signs, may_be_bare = _LOGFMT.fullmatch(line) is not None, True
         while match := _KEY.search(line, position, limit):
             key, start, position = match[1], match.start(1), match.end()
             if string := _STRING.match(line, position):
                 position = string.end()
-            elif parsed := _data_at(line, position):
+            elif parsed := container_at(line, position, may_be_bare=may_be_bare):
                 data[position], position = parsed
-                limit = _start_of_data(line, position)
+                limit = limit if limit > position else _start_of_data(line, position)
+            else:  # brackets that are not closed are read once
+                may_be_bare = may_be_bare and line[position : position + 1] not in ("[", "{")
+            is_part = line[start - 1 : start] == "/"
+            part = _PART_BEFORE.search(line[max(0, start - _NEAR) : start]) if is_part else None
+            if part and self._is_key(part[0] + key):
+                start, key = start - len(part[0]), part[0] + key
             sign_before = line[max(0, start - _NEAR) : start].rstrip(" " + _MARKS)[-1:]
-            if start > 0 and sign_before not in _SEPARATORS and not self._is_key(key):
+            is_certain = start == 0 or has_signs or sign_before in _SEPARATORS
+            if not is_certain and not self._is_key(key):
                 known = self._known_end(key)
                 start, key = start + len(key) - len(known), known
             if key:
                 keys.append((key, start, match.end()))
         is_cut = limit < len(line) and line[:limit].rstrip()[-1:] in _BEFORE_VALUE
-        has_known = any(self._is_key(key) for key, _, _ in keys)
+        has_known = any(
+            self._is_key(key) or self._is_for(key, data.get(end)) for key, _, end in keys
+        )
         return (keys, data) if has_known and not is_cut else ([], {})
 
     def _known_end(self, words: str) -> str:
@@ -277,6 +338,11 @@ class _Reader:
         parts = words.split(" ")
         ends = (" ".join(parts[first:]) for first in range(1, len(parts)))
         return next(filter(self._is_key, ends), "")
+
+    def _is_for(self, key: str, value: Any) -> bool:
+        """True for JSON under its key, and for a list of scalars, which may be those of records."""
+        is_column = isinstance(value, list) and not any(map(is_container, value))
+        return bool(value) and (is_column or self._list_named(key) != "")
 
     def _is_key(self, key: str) -> bool:
         """True if the data have a key, or the last part of a dotted path."""
@@ -288,17 +354,6 @@ def _start_of_data(line: str, position: int = 0) -> int:
     """The start of the first JSON in a line from a position on; the end of the line without any."""
     data = _DATA.search(line, position)
     return data.start() if data else len(line)
-
-
-def _data_at(line: str, position: int) -> tuple[Any, int] | None:
-    """The JSON at a position of a line, and its end; None without any."""
-    if line.startswith(("[]", "{}"), position):
-        return [], position + 2
-    if line[position : position + 1] in ("[", "{"):
-        with suppress(NothingParsed):
-            value, chars = parse_prefix(line[position:])
-            return value, position + chars
-    return None
 
 
 def _unquoted(value: str) -> str:

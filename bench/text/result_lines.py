@@ -5,13 +5,13 @@ are compared field by field instead (`FieldTable`)."""
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from html import unescape
 from typing import NamedTuple
 
-from ..model import grouped, memo
+from ..model import compact_json, grouped, memo
 from .line_prefixes import without_number
 from .line_words import denies, undenied, words_of_line
 from .omissions import omission_in
@@ -65,8 +65,13 @@ class ResultLines:
     'ok'
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, blocks: Iterable[tuple[str, str]] = ()) -> None:
+        """The lines of a text, and behind them those of values, each below the line of its key."""
         self.texts = [*filter(None, map(_folded, text.split("\n")))]
+        self._starts: list[int] = []  # of the blocks
+        for key, value in blocks:
+            self._starts.append(len(self.texts))
+            self.texts += filter(None, map(_folded, [f"{key}:" * bool(key), *value.split("\n")]))
 
     @cached_property
     def _numbers_by_line(self) -> dict[str, list[int]]:
@@ -81,8 +86,16 @@ class ResultLines:
         ['door C', '', '']
         >>> ResultLines("a.py:3: x = y\\na.py:7: return").compare(["a.py", "3: x = y", "7: return"])
         LinesShown(own=[], gaps=[], moved='', misplaced='')
+
+        The line of a key is an own one, with the beginning of its value. Below it no line of another
+        block is in its place.
+
+        >>> lines = ResultLines("", [("out", "ok\\nend"), ("err", "none"), ("log", "")])
+        >>> lines.compare(["out:", "ok", "none"])[::3], lines.compare(["out:", "end", "err:", "none"]).own
+        ((['out: "ok…"'], 'none'), ['out: "ok…"', 'err: "none…"'])
         """
         own, gaps, after, follows_shown = list[str](), list[list[str]](), 0, False
+        block = -1  # of the last line of a key
         moved = misplaced = heading = ""
         for line in lines:
             if not line.strip():
@@ -94,11 +107,17 @@ class ResultLines:
             if numbers and own and own[-1] == heading:
                 own.pop()
             numbers = numbers or self.numbers_of(text)
-            later = numbers[bisect_left(numbers, after) :]
+            later = (numbers[at] for at in range(bisect_left(numbers, after), len(numbers)))
             first = next((number for number in later if self._are_equal(number, count)), -1)
             if first >= 0:
                 gap = self.texts[after:first]
-                if follows_shown and any(map(_HEADING.match, gap)):
+                at = bisect_right(self._starts, first) - 1
+                has_key = at >= 0 and self.texts[self._starts[at]].endswith(":")
+                if has_key and first == self._starts[at]:
+                    block = at
+                    own += self._beginning_of(at, line)
+                is_elsewhere = has_key and block not in (-1, at)
+                if is_elsewhere or (follows_shown and any(map(_HEADING.match, gap))):
                     misplaced = misplaced or line.strip()
                 gaps.append(gap)
                 after, follows_shown = first + count, True
@@ -109,6 +128,12 @@ class ResultLines:
                 follows_shown = False
                 heading = line if self._begins_a_line(_folded(line)) else heading
         return LinesShown(own, [*filter(None, [*gaps, self.texts[after:]])], moved, misplaced)
+
+    def _beginning_of(self, block: int, key_line: str) -> Iterator[str]:
+        """Yield the line of a key with the first line of its value, if it has one."""
+        start, end = (*self._starts[block : block + 2], len(self.texts))[:2]
+        if start + 1 < end:
+            yield f"{key_line.rstrip()} {compact_json(f'{self.texts[start + 1]}…')}"
 
     def _begins_a_line(self, text: str) -> bool:
         place = bisect_left(self._sorted, text)
@@ -177,7 +202,8 @@ class ResultLines:
             differing = [pair for pair in zip(words, original, strict=False) if pair[0] != pair[1]]
             if len(words) == len(original) and len(differing) == 1:
                 new_word, old_word = differing[0]
-                if same_value(new_word, old_word) or denies((new_word,)):
+                is_rounded = "e+" in new_word and same_value(new_word, f"{old_word}.0")
+                if is_rounded or same_value(new_word, old_word) or denies((new_word,)):
                     return ""
                 if kind_of(new_word) == kind_of(old_word):
                     changed = changed or text

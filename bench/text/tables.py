@@ -75,6 +75,9 @@ _NOTE = re.compile(r"[\[(<…]|\.\.\.")
 """Matches the beginning of a line about the table, such as a notice."""
 
 _PAIR = re.compile(r"\s*([^\W\d][\w ./()%#-]{0,39}?)\s*(?:=|:(?=\s|$))\s*(.*?)\s*")
+_KEYED, _HAS_KEY = re.compile(r"\s*[^\W\d][\w.\[\]-]*+: "), re.compile(r"\w(?:=|: )")
+"""Match a line that begins with a key, and a cell with a key."""
+
 _SIGN = re.compile(r"[|\t;,]")
 _RUN = re.compile(r"\S+")
 _WORD = re.compile(r"\w+")
@@ -217,6 +220,8 @@ class _Reader:
                 is_row = 1 < len(cells) < len(columns) and has_enough
             if self.is_rule[number]:
                 pass
+            elif not is_strict and _KEYED.match(line) and all(map(_HAS_KEY.search, cells)):
+                break
             elif is_row and (is_strict or not _is_about_columns(columns, cells, line)):
                 rows.append(cells)
             elif is_strict and len(cells) > 1:

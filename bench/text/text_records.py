@@ -17,6 +17,7 @@ from .joined_keys import Path, spellings, with_nested_keys
 from .keys import plain_key
 from .layouts import values_of, without_containers
 from .numbers import is_number, numbers_in
+from .outline import KeysWithin
 from .records import Pair, Record, container_keys, records_of
 
 STEM_CHARS = 5
@@ -49,17 +50,21 @@ class TextRecord(NamedTuple):
 class TextReading:
     """The records in the data, tables and outlines of a text, and its other sentences. `names` are
     the keys of the result, by which headers of tables are recognised, `joined_keys` those that a
-    text may join. Linear in the text."""
+    text may join, `keys_within` those in the mappings under each key. Linear in the text."""
 
     def __init__(
-        self, text: str, names: Iterable[str], joined_keys: Mapping[str, Path] | None = None
+        self,
+        text: str,
+        names: Iterable[str],
+        joined_keys: Mapping[str, Path] | None = None,
+        keys_within: KeysWithin | None = None,
     ) -> None:
         self._keys, paths = frozenset(names), joined_keys or {}
         headers = self._keys.union(spellings(paths))
-        values, rest = values_of(text, headers)
+        values, rest = values_of(text, headers, keys_within or {})
         values = [decode_strings(value) for value in values]
         for string in [string for value in values for string in _strings_with_data(value)]:
-            inner, inner_rest = values_of(string, headers)
+            inner, inner_rest = values_of(string, headers, keys_within or {})
             values += map(decode_strings, inner)
             rest += f"\n{inner_rest}" if inner else ""
         values = [with_nested_keys(value, paths) for value in values]

@@ -59,7 +59,7 @@ def read_tags(text: str, names: Iterable[str]) -> Outline:
     >>> read_tags("<items><item>1</item></items>", ["items"]).value
     {'items': ['1']}
     >>> read_tags("<p><id>1</id>[2 items left out]<id>4</id><n>2[cut]", ["id", "n"])
-    Outline(value={'p': {'id': ['1', '4']}}, rest=['[2 items left out]', '2[cut]'])
+    Outline(value=[{'id': ['1', '4']}], rest=['[2 items left out]', '2[cut]'])
     """
     parts = _TAGS.fullmatch(text)
     if parts is None:
@@ -74,7 +74,7 @@ def read_tags(text: str, names: Iterable[str]) -> Outline:
         name
         for tag in root.iter()
         for name in (tag.tag, *tag.attrib)
-        if not all(is_layout_word(it) or it in words for it in words_of_key(name))
+        if not all(len(it) == 1 or is_layout_word(it) or it in words for it in words_of_key(name))
         or (name == tag.tag and len(tag) and words_of_key(name) in keys)
     )
     reader = _Reader(root, keys)
@@ -163,6 +163,6 @@ class _Reader:
             yield "-" if self._is_item(tag) else tag.tag, self.value(tag, levels)
 
     def _is_item(self, tag: Element) -> bool:
-        """True for an element of a list, such as `<item>`, unless it is a key of the data."""
-        is_unit = in_vocabulary(tag.tag.casefold(), "units") and not len(tag)
+        """True for an element of a list, such as `<item>` or `<i>`, unless it is a key of the data."""
+        is_unit = len(tag.tag) == 1 or (in_vocabulary(tag.tag.casefold(), "units") and not len(tag))
         return is_unit and not self._is_result and words_of_key(tag.tag) not in self._keys

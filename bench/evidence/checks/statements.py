@@ -44,6 +44,9 @@ _OFFER = re.compile(
 )
 """Matches an offer to read more, such as "call read_file again", and its condition."""
 
+_SIZE = re.compile(r"\s?[\[(](\d+)[\])]:?$")
+"""Matches the size of a list behind its key."""
+
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 
 
@@ -156,8 +159,12 @@ class Statement:
 
     @property
     def _is_heading(self) -> bool:
-        """True for a key of the result; the lines below are compared with the result."""
-        return plain_key(self._line) in self._rewritten.columns.containers
+        """True for a key of the result, perhaps with the size of its list; the lines below are compared
+        with the result."""
+        size = _SIZE.search(self._line)
+        key = plain_key(self._line[: size.start()] if size else self._line)
+        sizes = map(str, sizes_of(self._rewritten.contents.value, key.split()))
+        return key in self._rewritten.columns.containers and (size is None or size[1] in sizes)
 
     @property
     def _is_notice(self) -> bool:
