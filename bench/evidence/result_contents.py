@@ -112,8 +112,9 @@ class ResultContents:
     @cached_property
     def lines(self) -> ResultLines:
         """Its lines; of data those of the long and empty values, each below its key, and the comments."""
-        fields, comments = self.table.fields, [("", f"# {words}") for words in self.comments]
-        return ResultLines("", [*fields.blocks(), *comments]) if fields else ResultLines(self.text)
+        comments = "\n".join(f"# {words}" for words in self.comments)
+        fields = self.table.fields
+        return ResultLines(comments, fields.blocks()) if fields else ResultLines(self.text)
 
     @cached_property
     def row_counts(self) -> frozenset[int]:

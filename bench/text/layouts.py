@@ -19,7 +19,7 @@ from .data_formats import parse_data
 from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
 from .line_prefixes import without_marks
 from .notices import is_notice
-from .outline import NOTHING_KNOWN, KeysWithin, read_outline
+from .outline import KeysWithin, read_outline
 from .xml_data import read_tags
 
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
@@ -29,7 +29,7 @@ _SIGNS_OF_NOTICES = frozenset("[(<….")
 
 
 def values_of(
-    text: str, names: Iterable[str], keys_within: KeysWithin = NOTHING_KNOWN
+    text: str, names: Iterable[str], keys_within: KeysWithin = None
 ) -> tuple[list[Any], str]:
     """The values in a text, and its lines that are no part of them.
 

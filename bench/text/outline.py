@@ -45,10 +45,8 @@ _BEFORE_VALUE = frozenset(",:=>→")
 _SIZE = re.compile(r"\s?(?:\[\d+\]|\([^()]*\))$")
 """Matches the size of a list, or other words in brackets, behind its key."""
 
-KeysWithin = Mapping[str, Set[str]]
-"""The keys in the mappings under each key, "" for the outermost (`FieldTable.keys_within`)."""
-
-NOTHING_KNOWN: KeysWithin = {}
+KeysWithin = Mapping[str, Set[str]] | None
+"""The keys in the mappings under each key, "" for the outermost, if known (`records.keys_within`)."""
 
 
 class Outline(NamedTuple):
@@ -58,9 +56,7 @@ class Outline(NamedTuple):
     rest: list[str]
 
 
-def read_outline(
-    text: str, names: Iterable[str], keys_within: KeysWithin = NOTHING_KNOWN
-) -> Outline:
+def read_outline(text: str, names: Iterable[str], keys_within: KeysWithin = None) -> Outline:
     """The data that a text writes as an outline. `names` are the known keys of scalars, `keys_within`
     those in the mappings of the data.
 
@@ -146,7 +142,7 @@ class _Reader:
 
     def __init__(self, names: frozenset[str], keys_within: KeysWithin) -> None:
         self._names, self._keys = names, frozenset(map(words_of_key, names))
-        self._keys_within = keys_within
+        self._keys_within = keys_within or {}
         self._root = Branch(-1, -1)
         self._branches = [self._root]
         self._sections_by_path: dict[str, Branch] = {}

@@ -53,19 +53,16 @@ def records_of(node: Any) -> Iterator[Record]:
         texts: list[str] = []
         inner: list[tuple[Any, str, tuple[int, ...], tuple[int, ...]]] = []
         path = (*ancestors, number) if isinstance(value, dict) else ancestors
-        is_list = isinstance(value, LISTS)
         for at, (key, item) in enumerate(items, 1):
             if isinstance(item, CONTAINERS):
-                is_numbered = is_list and (place or isinstance(item, LISTS))
+                is_numbered = isinstance(value, LISTS) and (place or isinstance(item, LISTS))
                 inner.append((item, str(key), path, (*place, at) if is_numbered else ()))
             else:
                 keys.append(str(key))
                 texts.append(as_text(item))
         if texts or isinstance(value, dict):
-            own_keys = tuple(keys)
-            yield Record(
-                known_keys.setdefault(own_keys, own_keys), tuple(texts), ancestors, name, place
-            )
+            shared_keys = known_keys.setdefault(tuple(keys), tuple(keys))
+            yield Record(shared_keys, tuple(texts), ancestors, name, place)
             number += 1
         waiting.extend(reversed(inner))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from html import unescape
 from typing import NamedTuple
@@ -68,10 +68,12 @@ class ResultLines:
     def __init__(self, text: str, blocks: Iterable[tuple[str, str]] = ()) -> None:
         """The lines of a text, and behind them those of values, each below the line of its key."""
         self.texts = [*filter(None, map(_folded, text.split("\n")))]
-        self._starts: list[int] = []  # of the blocks
+        self._beginnings: dict[int, str] = {}  # of the values, by the numbers of their keys
         for key, value in blocks:
-            self._starts.append(len(self.texts))
-            self.texts += filter(None, map(_folded, [f"{key}:" * bool(key), *value.split("\n")]))
+            lines = [*filter(None, map(_folded, value.split("\n")))]
+            if key:
+                self._beginnings[len(self.texts)] = "".join(lines[:1])
+            self.texts += [_folded(f"{key}:")] * bool(key) + lines
 
     @cached_property
     def _numbers_by_line(self) -> dict[str, list[int]]:
@@ -95,7 +97,7 @@ class ResultLines:
         ((['out: "ok…"'], 'none'), ['out: "ok…"', 'err: "none…"'])
         """
         own, gaps, after, follows_shown = list[str](), list[list[str]](), 0, False
-        block = -1  # of the last line of a key
+        starts, block = [*self._beginnings], 0  # the number of the last block
         moved = misplaced = heading = ""
         for line in lines:
             if not line.strip():
@@ -111,12 +113,11 @@ class ResultLines:
             first = next((number for number in later if self._are_equal(number, count)), -1)
             if first >= 0:
                 gap = self.texts[after:first]
-                at = bisect_right(self._starts, first) - 1
-                has_key = at >= 0 and self.texts[self._starts[at]].endswith(":")
-                if has_key and first == self._starts[at]:
-                    block = at
-                    own += self._beginning_of(at, line)
-                is_elsewhere = has_key and block not in (-1, at)
+                at = bisect_right(starts, first)
+                if first in self._beginnings:
+                    block, value = at, self._beginnings[first]
+                    own += [f"{line.rstrip()} {compact_json(f'{value}…')}"] if value else []
+                is_elsewhere = at > 0 and block not in (0, at)
                 if is_elsewhere or (follows_shown and any(map(_HEADING.match, gap))):
                     misplaced = misplaced or line.strip()
                 gaps.append(gap)
@@ -128,12 +129,6 @@ class ResultLines:
                 follows_shown = False
                 heading = line if self._begins_a_line(_folded(line)) else heading
         return LinesShown(own, [*filter(None, [*gaps, self.texts[after:]])], moved, misplaced)
-
-    def _beginning_of(self, block: int, key_line: str) -> Iterator[str]:
-        """Yield the line of a key with the first line of its value, if it has one."""
-        start, end = (*self._starts[block : block + 2], len(self.texts))[:2]
-        if start + 1 < end:
-            yield f"{key_line.rstrip()} {compact_json(f'{self.texts[start + 1]}…')}"
 
     def _begins_a_line(self, text: str) -> bool:
         place = bisect_left(self._sorted, text)

@@ -57,14 +57,14 @@ class TextReading:
         text: str,
         names: Iterable[str],
         joined_keys: Mapping[str, Path] | None = None,
-        keys_within: KeysWithin | None = None,
+        keys_within: KeysWithin = None,
     ) -> None:
         self._keys, paths = frozenset(names), joined_keys or {}
         headers = self._keys.union(spellings(paths))
-        values, rest = values_of(text, headers, keys_within or {})
+        values, rest = values_of(text, headers, keys_within)
         values = [decode_strings(value) for value in values]
         for string in [string for value in values for string in _strings_with_data(value)]:
-            inner, inner_rest = values_of(string, headers, keys_within or {})
+            inner, inner_rest = values_of(string, headers, keys_within)
             values += map(decode_strings, inner)
             rest += f"\n{inner_rest}" if inner else ""
         values = [with_nested_keys(value, paths) for value in values]
