@@ -282,6 +282,7 @@ def example_about(
         Ranked(
             strategy=name,
             verdict={"recorded": "keep", "external": "ship"}.get(name, "loses too much"),
+            answers=answers,
             rules=(RuleResult(rule=answers, passed=share == 1, metric=metric, value=share, limit=1.0),)
             if name != "recorded"
             else (),

@@ -4,7 +4,7 @@ The other modules of this room do one step of `with_decision` each."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from msgspec.structs import replace
@@ -34,7 +34,8 @@ from .totals import Runs, totals
 
 
 def answers_of(specs: Iterable[str]) -> Answers:
-    """The question that a comparison answers: savings, if some strategy shapes prompts.
+    """The question that a comparison answers: savings, if some strategy shapes prompts. To show
+    what the tool returned (`untruncated`) beside another slot does not count as that.
 
     Otherwise it follows from the first of the slots store, evaluator, routers and consumer that
     differs among the strategies; if none differs, from the first that any of them fills.
@@ -45,21 +46,52 @@ def answers_of(specs: Iterable[str]) -> Answers:
     ('savings', 'routed')
     >>> answers_of(["a=store=full+evaluator=one"]), answers_of(["a=evaluator=one"])
     ('stored', 'judged')
+    >>> answers_of(["a=store=full+summarizer=untruncated", "whole=summarizer=untruncated"])
+    'stored'
     """
+    specs = [*specs]
     filled = [slots_in_spec(spec) for spec in specs]
-    shapes_prompts = [not slots or {"summarizer", "compactor"} & slots.keys() for slots in filled]
-    if not filled or any(shapes_prompts):
+    differing = [slot for slot in _ABOUT if len({slots.get(slot) for slots in filled}) > 1]
+    present = [slot for slot in _ABOUT if any(slot in slots for slots in filled)]
+    if not present or any(map(_shapes_prompts, specs)):
         return "savings"
-    names: dict[str, Answers] = {
-        "store": "stored",
-        "evaluator": "judged",
-        "routers": "routed",
-        "consumer": "routed",
+    return _ABOUT[(differing or present)[0]]
+
+
+_ABOUT: dict[str, Answers] = {
+    "store": "stored",
+    "evaluator": "judged",
+    "routers": "routed",
+    "consumer": "routed",
+}
+"""What the slots that leave prompts as they are can answer."""
+
+
+def _shapes_prompts(spec: str) -> bool:
+    """True if a strategy changes prompts, or its spec is not known."""
+    slots = slots_in_spec(spec)
+    is_whole = slots.get("summarizer") == "untruncated"
+    return not slots or "compactor" in slots or ("summarizer" in slots and not is_whole)
+
+
+def _questions(specs: Mapping[str, str]) -> dict[str, Answers]:
+    """The question that each strategy is judged by: that of all, else that of those whose slots
+    have nothing to do with it. A store may save too, as the model sees what it keeps.
+
+    >>> _questions({"kept": "store=full", "sent": "routers=[a]", "both": "store=b+routers=[b]"})
+    {'kept': 'stored', 'both': 'stored', 'sent': 'routed'}
+    """
+    answers = answers_of(specs.values())
+    slots = {slot for slot, question in _ABOUT.items() if question == answers} or {"store"}
+    answering = {
+        name: answers
+        for name, spec in specs.items()
+        if slots & slots_in_spec(spec).keys() or _shapes_prompts(spec)
     }
-    differing = [name for name in names if len({slots.get(name) for slots in filled}) > 1]
-    present = [name for name in names if any(name in slots for slots in filled)]
-    first, *_ = differing or present or ["store"]
-    return names[first]
+    others = {name: spec for name, spec in specs.items() if name not in answering}
+    return answering | (
+        _questions(others) if answering and others else dict.fromkeys(others, answers)
+    )
 
 
 def with_decision(
@@ -121,6 +153,7 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         runs=len(runs.all),
         assumed=unit == "usd" and any(run.facts.cache_shares == "assumed" for run in runs.all),
     )
+    questions = _questions({name: compared.specs.get(name, "") for name in tried})
     failed_gates = (gate for gate in compared.gates if gate.outcome == "fail")
     failed = grouped((gate.strategy, gate.rule.metric) for gate in failed_gates)
 
@@ -129,7 +162,8 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         spec, gates = compared.specs.get(name, ""), failed.get(name, ())
         rules = results_of(runs, name, spec=spec, rates=rates, failed_gates=gates)
         item = _measured_strategy(runs, name, spec, rules)
-        return replace(item, price=prices.get(name), uncached=uncached.get(name))
+        answers, price = questions.get(name, advice.answers), prices.get(name)
+        return replace(item, answers=answers, price=price, uncached=uncached.get(name))
 
     today, *others = map(measured, (TODAY, *tried))
     if verdict_of(today.rules) != "invalid":
@@ -221,12 +255,13 @@ def _ratio(item: Ranked) -> float:
 
 
 def _place(item: Ranked, advice: Advice) -> tuple[float | str, ...]:
-    """The sort key of a strategy in the table: verdict, then the figure that answers the question
-    if that is not savings, then price."""
+    """The sort key of a strategy in the table: verdict, those that answer the question of all, then
+    the figure that answers it if that is not savings, then price."""
     price = item.price
     return (
         get_args(Verdict).index(item.verdict),
-        0.0 if advice.answers == "savings" else -merit(item.result(advice.answers)),
+        item.answers != advice.answers,
+        -merit(item.figure),
         float(f"{finite(price.per_run if price else None):.9g}"),
         *preference(item),
     )

@@ -12,7 +12,7 @@ from ..model.advice import TODAY, Advice, Ranked, RuleResult
 from ..model.scores import Finding
 from ..text.wording import listed
 from .certainty import ALPHA, Estimate, corrected_for_tries, mean_gain
-from .rules import ROUNDING, TABLE, entry_of, finite, merit, slots_in_spec
+from .rules import ROUNDING, entry_of, finite, merit
 from .totals import Runs
 
 
@@ -22,7 +22,7 @@ def with_gains(items: Sequence[Ranked], runs: Runs, advice: Advice) -> list[Rank
     That is *better*, about the figure that answers the question, if it passes or is not known; else
     *cheaper*. If the cache is assumed, a strategy must be cheaper with it and without it.
     """
-    better = {} if advice.answers == "savings" else _better(items, runs, advice)
+    better = _better(items, runs)
     completed = []
     for item in items:
         prices = [item.price, item.uncached] if advice.assumed else [item.price]
@@ -37,37 +37,37 @@ def with_gains(items: Sequence[Ranked], runs: Runs, advice: Advice) -> list[Rank
     return completed
 
 
-def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, RuleResult]:
-    """The result of the rule *better* of each strategy with a figure that answers the question: the
+def _better(items: Sequence[Ranked], runs: Runs) -> dict[str, RuleResult]:
+    """The result of the rule *better* of each strategy with a figure that answers its question: the
     lower end of the interval of its gain on today's figure.
 
     Strategies with today's figure on every task are left out: they can only be cheaper. Without
     today's figure nothing can be better than it, and the finding says which strategies the best is
-    certainly better than. A strategy that fills a slot, but was not measured there, is not better.
+    certainly better than. A strategy that was not measured there is not better.
     """
-    figures = {item.strategy: figure for item in items if (figure := item.result(advice.answers))}
-    slots = {entry.slot for entry in TABLE if entry.rule == advice.answers}
-    filling = (item.strategy for item in items if slots & slots_in_spec(item.spec).keys())
-    better = {name: _unknown("", _UNMEASURED) for name in filling if name not in figures}
-    if any(runs.means(TODAY, figure.metric) for figure in figures.values()):
-        for (name, _), gain in _gains(runs, figures, ((name, TODAY) for name in figures)).items():
-            better[name] = RuleResult(
-                rule="better",
-                metric=figures[name].metric,
-                passed=gain.p <= ALPHA,
-                value=gain.end,
-                limit=0.0,
-            )
-        return better
-    ordered = sorted(figures, key=lambda name: (-merit(figures[name]), name))
+    about = [item for item in items if item.answers != "savings"]
+    figures = {item.strategy: figure for item in about if (figure := item.result(item.answers))}
+    better = {it.strategy: _unknown("", _UNMEASURED) for it in about if it.strategy not in figures}
+    known = [name for name, figure in figures.items() if runs.means(TODAY, figure.metric)]
+    unknown = sorted({*figures} - {*known}, key=lambda name: (-merit(figures[name]), name))
+    best = {figures[name].metric: name for name in reversed(unknown)}
     # All pairs are tested, not only those of the best, since it was chosen by these figures.
-    gains = _gains(runs, figures, combinations(ordered, 2)).items()
-    worse = [f"`{b}`" for (a, b), gain in gains if a == ordered[0] and gain.p <= ALPHA]
-    than = f"; it is certainly better than {listed(worse, 3)}" if worse else ""
-    for name in ordered:
-        part = entry_of(figures[name]).slot.removesuffix("s")
-        why = _NOT_TODAYS.format(part) + (than if name == ordered[0] else "")
-        better[name] = _unknown(figures[name].metric, why)
+    others = (
+        pair for pair in combinations(unknown, 2) if len({figures[it].metric for it in pair}) < 2
+    )
+    gains = _gains(runs, figures, [*((name, TODAY) for name in known), *others])
+    for name in known:
+        if gain := gains.get((name, TODAY)):
+            passed, metric = gain.p <= ALPHA, figures[name].metric
+            better[name] = RuleResult(
+                rule="better", metric=metric, passed=passed, value=gain.end, limit=0.0
+            )
+    for name in unknown:
+        metric, part = figures[name].metric, entry_of(figures[name]).slot.removesuffix("s")
+        worse = [f"`{b}`" for (a, b), gain in gains.items() if a == name and gain.p <= ALPHA]
+        is_told = worse and best[metric] == name
+        than = f"; `{name}` is certainly better than {listed(worse, 3)}" if is_told else ""
+        better[name] = _unknown(metric, _NOT_TODAYS.format(part) + than)
     return better
 
 

@@ -200,9 +200,7 @@ def is_measured(compared: Compared) -> bool:
     if any(gate.value is not None for gate in compared.gates):
         return True
     if compared.advice.answers != "savings":
-        rules = (rule for item in compared.advice.tried for rule in item.rules)
-        figures = (rule for rule in rules if rule.rule == compared.advice.answers)
-        return any(rule.value is not None for rule in figures)
+        return any(item.figure for item in compared.advice.tried)
     scores = [score for run in compared.runs for score in run.scores]
     names = {*compared.strategies} - {score.strategy for score in scores if score.failure}
     used = (score for score in scores if score.strategy in names)

@@ -227,7 +227,7 @@ def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
     """Why it is not certain that a strategy gains anything; `last` is the last rule's result."""
     price = item.price
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
-        return "is no better than today" if advice.answers != "savings" else costs(price)
+        return "is no better than today" if item.answers != "savings" else costs(price)
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
@@ -250,7 +250,7 @@ def _why_not_advised(item: Ranked, advice: Advice) -> str:
     """Why the advised strategy is preferred to this one, which may be shipped too."""
     best = advice.item(advice.advised) or item
     price, best_price = item.price, best.price
-    if item is best or advice.answers != "savings":
+    if item is best or item.answers != "savings":
         return ""
     if not (price and best_price and price.ratio and best_price.ratio):
         return ""

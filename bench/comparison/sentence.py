@@ -66,7 +66,7 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
     asked about, else the cheapest. For stores, evaluators and routers it is the best.
     """
     if advice.answers != "savings":
-        measured = (item for item in advice.tried if advice.figure(item))
+        measured = (item for item in advice.tried if item.figure)
         return next(measured, advice.item(advice.advised))
     acting = [item for item in advice.tried if "inactive" not in item.marks]
 
@@ -92,7 +92,7 @@ def _condition(item: Ranked, advice: Advice) -> str:
 
 def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
     """The answer to a question about one strategy; a word if the rest is about it anyway."""
-    figure = advice.figure(item)
+    figure = item.figure
     word = {"not certain": "Not certain", "ship": "Yes"}.get(item.verdict, "No")
     if figure and is_unknown_today(item):
         word = "Yes" if is_best(figure) else "Partly"
@@ -110,7 +110,7 @@ def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
 
 def _advised(item: Ranked, advice: Advice) -> str:
     """The sentence about the strategy to ship, with its figure and its price."""
-    price, result = item.price, advice.figure(item)
+    price, result = item.price, item.figure
     figure = figure_and_basis(item, result, advice) if result else ""
     is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
     cost = "" if is_same else _cost(item, advice)
@@ -133,13 +133,13 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
         does = "do" if len(advice.tried) > 1 else "does"
         return f"{keep} {f'{names} {does} the same' if names else 'nothing was tried'}."
     start, price = f"{keep} `{item.strategy}`", item.price
-    saves = advice.answers == "savings" and item.saves
+    saves = item.answers == "savings" and item.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
         all_refused = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
         why = refusal_in_words(item, item.failed)
         return f"{keep} {all_refused}`{item.strategy}` {cost}{why}."
-    if figure := advice.figure(item):
+    if figure := item.figure:
         return f"{start} {figure_and_basis(item, figure, advice)}, but {item.reason}."
     if saves:
         return f"{start} {cost}{item.reason}."

@@ -94,7 +94,8 @@ NOISE = 0.001
 class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
-    `price` decides; in dollars it is that with the provider's cache. `condition`
+    `answers` is the question that it is judged by: that of the comparison if it fills a slot that
+    this is about. `price` decides; in dollars it is that with the provider's cache. `condition`
     says where alone it is known to save, `unchecked_text` what could not be checked first, and why;
     `""` for everywhere, and if all was checked. In `handle_turns` turns something that was used
     would have to be fetched by its handle.
@@ -102,6 +103,7 @@ class Ranked(Value, frozen=True, kw_only=True):
 
     strategy: str
     verdict: Verdict
+    answers: Answers = "savings"
     reason: str = ""
     condition: str = ""
     marks: tuple[Mark, ...] = ()
@@ -122,6 +124,13 @@ class Ranked(Value, frozen=True, kw_only=True):
     def result(self, rule: str) -> RuleResult | None:
         """The first result of a rule; None without one."""
         return next((one for one in self.rules if one.rule == rule), None)
+
+    @property
+    def figure(self) -> RuleResult | None:
+        """The figure of its store, evaluator or routers that answers its question; None if that is
+        about savings, and if nothing was measured."""
+        result = self.result(self.answers)
+        return result if result and result.value is not None else None
 
     @property
     def broken(self) -> tuple[RuleResult, ...]:
@@ -165,12 +174,6 @@ class Advice(Value, frozen=True, kw_only=True):
     def item(self, strategy: str | None) -> Ranked | None:
         """The strategy of a name; None without one."""
         return next((item for item in self.ranked if item.strategy == strategy), None)
-
-    def figure(self, item: Ranked) -> RuleResult | None:
-        """The figure of a store, evaluator or router that answers the question; None without
-        one."""
-        result = item.result(self.answers)
-        return result if result and result.value is not None else None
 
     @property
     def todays_price(self) -> Price | None:

@@ -80,7 +80,8 @@ class Reading:
     def figure(self) -> RuleResult | None:
         """The first figure of a store, evaluator or router that answers the question; None if that
         is about savings, or nothing was measured."""
-        return next(filter(None, map(self.advice.figure, self.advice.tried)), None)
+        about = (it for it in self.advice.tried if it.answers == self.advice.answers)
+        return next((figure for it in about if (figure := it.figure)), None)
 
     @cached_property
     def is_shaped(self) -> bool:

@@ -7,7 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from operator import itemgetter
 
-from ...comparison.reasons import basis_in_words, details_in_words, verdict_in_words
+from ...comparison.reasons import (
+    basis_in_words,
+    details_in_words,
+    figure_in_words,
+    verdict_in_words,
+)
 from ...comparison.rules import entry_of, slots_in_spec
 from ...comparison.wording import change, expected_in_words, means
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
@@ -117,7 +122,7 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     first."""
     advice = reading.advice
     item = advice.item(advice.subject) or (advice.tried or advice.ranked)[0]
-    figure = advice.figure(item)
+    figure = item.figure
     broken = item.failed if item.verdict in REFUSED else None
     if figure:
         yield _rule_figure(reading, item, figure)
@@ -187,14 +192,16 @@ def _strategies(reading: Reading) -> Table:
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
     rows = []
     idle = (item for item in reading.advice.ranked if "inactive" in item.marks)
-    inactive = [item.strategy for item in idle if not reading.advice.figure(item)]
+    inactive = [item.strategy for item in idle if not item.figure]
     for item in reading.advice.ranked:
         if item.strategy in inactive:
             continue
         mark, price = reading.mark(item.strategy), item.price
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         row = [Cell(reading.title(item.strategy), about, mark=mark)]
-        result, number = reading.advice.figure(item), reading.number(item.strategy, metric)
+        result = next((rule for rule in item.rules if metric and rule.metric == metric), None)
+        is_filled = result or mark == "today"
+        number = reading.number(item.strategy, metric) if is_filled else None
         basis = basis_in_words(result, reading.advice) if result else ""
         row += [Cell(percent(number.value) if number else "–", basis)]
         if reading.is_shaped:
@@ -248,7 +255,10 @@ def _verdict_cell(reading: Reading, item: Ranked, mark: Mark) -> Cell:
         words = "in use"
     is_quiet = words in ("also acceptable", "in use")
     words = f"{words} {item.condition}" if item.verdict == "ship" else words
-    note = "; ".join(filter(None, [item.reason, expected_in_words(item, reading.advice)]))
+    figure, column = item.figure, reading.figure
+    is_other = figure and figure.metric != (column.metric if column else "")
+    other = figure_in_words(figure) if figure and is_other else ""
+    note = "; ".join(filter(None, [other, item.reason, expected_in_words(item, reading.advice)]))
     return Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), note)
 
 
