@@ -216,14 +216,23 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
 
 
 def is_certain(result: RuleResult) -> bool:
-    """True if a rule's decision is certain; False if more runs could decide otherwise."""
+    """True if a rule's decision is certain; False if more runs could decide otherwise.
+
+    A share needs enough tasks and an interval beyond the limit. Today's share is a limit only where
+    it is 0 or 1, so the same in every task.
+
+    >>> lost = RuleResult(rule="stored", passed=False, value=0.9, limit=1.0, metric="probes.recall", tasks=6)
+    >>> ends = None, (0.8, 0.95), (0.8, 1.0)
+    >>> [is_certain(replace(lost, interval=one)) for one in ends], is_certain(replace(lost, tasks=5))
+    ([True, True, False], False)
+    """
     entry, limit = entry_of(result), result.limit or 0.0
-    if not entry.figures or (result.tasks and limit in (0, 1)):
-        return True  # a text that was found stays found, and any loss is beyond a limit of 0 or 1
-    if result.tasks < FEWEST or entry.slot:
+    if not entry.figures:
+        return True  # a text that was found stays found
+    if result.tasks < FEWEST or (entry.slot and limit not in (0, 1)):
         return False
-    low, high = result.interval or (limit, limit)  # no interval: all tasks have the same share
-    return not low < limit < high
+    # No interval: all tasks have the same share.
+    return result.interval is None or not result.interval[0] <= limit <= result.interval[1]
 
 
 # ---------------------------------------------------------------- the kinds of rules
@@ -304,18 +313,18 @@ def _share(runs: Runs, entry: DecisionRule, strategy: str) -> RuleResult | None:
         return replace(result, passed=passed, limit=entry.limit, findings=findings)
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), entry)
     is_lower = entry.better == "lower"
-    passed = value <= limit + ROUNDING if is_lower else value >= limit - ROUNDING
+    lost = 0.0 if limit is None else value - limit if is_lower else limit - value
     means = [*runs.means(strategy, metric).values()]
     result = replace(result, tasks=len(means), interval=interval_of_share(means))
-    return replace(result, passed=passed, value=value, limit=limit)
+    return replace(result, passed=lost <= ROUNDING, value=value, limit=limit)
 
 
-def _limit(todays: Number, entry: DecisionRule) -> float:
+def _limit(todays: Number, entry: DecisionRule) -> float | None:
     """The limit of a share: the rule's limit, but never stricter than today's value; for a slot it
-    is today's value. Without one the rule's limit applies, or 0 for *routed*."""
+    is today's value. Without one the rule's limit applies, or none for *routed*."""
     today = value_of(todays)
     if today is None:
-        return 0.0 if entry.rule == "routed" else entry.limit
+        return None if entry.rule == "routed" else entry.limit
     if entry.slot:
         return today
     return max(entry.limit, today) if entry.better == "lower" else min(entry.limit, today)
