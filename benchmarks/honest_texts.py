@@ -21,6 +21,7 @@ import msgspec
 
 import bench
 from bench.comparison.certainty import lowest_rate
+from bench.evidence.checks import checks_of
 from bench.evidence.index import index_trace
 from bench.evidence.of_replay import ReplayEvidence
 from bench.evidence.session import TraceSession
@@ -93,7 +94,7 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
     )
     if replay.failure:
         raise RuntimeError(replay.failure)
-    checks = ReplayEvidence(session, replay).checks
+    checks = checks_of(ReplayEvidence(session, replay))
     first_unsupported = checks["invented"].unchecked_text
     unsupported = (Finding(None, first_unsupported),) if first_unsupported else ()
     found = {rule: checks[rule].findings if checks[rule].of else None for rule in RULES}  # type: ignore[index]

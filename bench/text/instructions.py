@@ -100,7 +100,7 @@ _REPEATED = 0.6
 COVERED = 0.8
 """The share of a request's words with which a text replaces it."""
 
-_NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|only)\b|n['’]t\b", re.IGNORECASE)
 
 
 def is_command(sentence: str) -> bool:
@@ -206,7 +206,7 @@ class Repetition:
     """The search for repetitions of one instruction, which reads each distinct line once.
 
     A text repeats an instruction if it has it word for word, or has a sentence with at least `share`
-    of its words, and with no fewer negations, but none if the instruction has none.
+    of its words, and with a negation if and only if the instruction has one.
 
     >>> rule = Repetition("Never push to main")
     >>> rule.is_in(text_lines("The user said: never push to main.")), rule.is_in(text_lines("Push to main."))
@@ -215,7 +215,7 @@ class Repetition:
 
     def __init__(self, instruction: str, share: float = _REPEATED) -> None:
         self._folded = " ".join(instruction.split())
-        self._words, self._negations = _words_of(self._folded)
+        self._words, self._denies = _words_of(self._folded)
         self._fewest = share * len(self._words)
         self._read: set[str] = set()  # lines by `is_in`
         self._repeating: set[str] = set()
@@ -235,10 +235,8 @@ class Repetition:
 
     def _is_repeated_in(self, line: str) -> bool:
         return any(
-            bool(negations) is bool(self._negations)
-            and negations >= self._negations
-            and len(self._words & words) >= self._fewest
-            for words, negations in _words_by_sentence(line)
+            self._denies is denies and len(self._words & words) >= self._fewest
+            for words, denies in _words_by_sentence(line)
         )
 
     def is_covered_by(self, text: TextLines) -> bool:
@@ -277,9 +275,9 @@ def repeats(text: str, instruction: str) -> bool:
     return Repetition(instruction).is_in(text_lines(text))
 
 
-_Words = tuple[frozenset[str], int]
-"""The first six letters of each word of a sentence, without function words, and the number of its
-negations."""
+_Words = tuple[frozenset[str], bool]
+"""The first six letters of each word of a sentence, without function words, and True if it has a
+negation."""
 
 _KEPT_CHARS = 1000  # longer lines seldom come again, and the cache outlives their trace
 
@@ -297,4 +295,4 @@ def _words_of(sentence: str) -> _Words:
     words = frozenset(
         word[:6] for word in flat(sentence).split() if word not in FUNCTION_WORDS and len(word) > 2
     )
-    return words, len(_NEGATION.findall(sentence))
+    return words, bool(_NEGATION.search(sentence))
