@@ -6,7 +6,9 @@ import re
 import weakref
 from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..model import as_text, compact_json
@@ -180,6 +182,15 @@ class RewrittenResult(GeneratedText):
         except NothingParsed:
             return lines.compare(self.text.split("\n"))
 
+    @cached_property
+    def leaves_out_lines(self) -> bool:
+        """True for JSON in which a text of several lines says that some are left out."""
+        with suppress(NothingParsed):
+            texts = (item for _, item in scalars_of(parse_json(self.text)) if isinstance(item, str))
+            lines = chain.from_iterable(text.split("\n") for text in texts if "\n" in text)
+            return any(line not in self._known and self._is_notice(line) for line in lines)
+        return False
+
     @property
     def missing(self) -> list[str]:
         """What it leaves out between two lines, or at an end, of a text result."""
@@ -232,11 +243,13 @@ _LONG_LINE_CHARS = 24
 
 
 def _lines_in(value: Any, result: ResultLines) -> Iterator[str]:
-    """Yield the lines of the texts in a value, and other values, and texts of one line that the
-    result does not have, with their keys."""
+    """Yield the lines of the texts in a value, below their key if the result has it alone in a line;
+    other values, and texts of one line that the result does not have, with their keys."""
     for key, item in scalars_of(value):
         part = as_text(item)
         is_shown = isinstance(item, str) and ("\n" in item or result.numbers_of(item))
+        if is_shown and key and result.numbers_of(f"{key}:"):
+            yield f"{key}:"
         yield from part.split("\n") if is_shown or not key else [f"{key}: {part}"]
 
 

@@ -109,7 +109,7 @@ class _Comparison:
         """Compare all of the text."""
         rewritten = self._rewritten
         is_data = rewritten.text.lstrip()[:1] in ("{", "[") or _IN_TAGS.fullmatch(rewritten.text)
-        if is_data and rewritten.table.fields:
+        if is_data and rewritten.table.fields and not rewritten.leaves_out_lines:
             rest = [rewritten.brief]
         else:
             lines = rewritten.lines_shown

@@ -53,6 +53,7 @@ class Counts:
         """The numbers of lines that the text leaves out, in each gap and in all."""
         rewritten = self._rewritten
         counts = {count for gap in rewritten.gaps or () for count in line_counts(gap.missing)}
+        counts.add(sum(map(len, rewritten.lines_shown.gaps)))
         own_lines = sum(bool(line.strip()) for line in diff_of(rewritten).added)
         for full_text in {self._full, rewritten.session.messages.texts.plain(self._full)}:
             pairs = zip(line_counts(full_text), line_counts(self._text), strict=True)
