@@ -94,18 +94,27 @@ def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
     """The answer to a question about one strategy; a word if the rest is about it anyway."""
     figure = item.figure
     word = {"not certain": "Not certain", "ship": "Yes"}.get(item.verdict, "No")
-    if figure and is_unknown_today(item):
+    if figure and is_unknown_today(item) and item.verdict not in REFUSED:
         word = "Yes" if is_best(figure) else "Partly"
     if is_subject:
         return f"{word}."
-    start, failed = f"{word}: `{item.strategy}`", item.failed
-    if item.verdict in REFUSED and failed:
-        if figure and not figure.passed and entry_of(figure).verdict == entry_of(failed).verdict:
-            failed = figure  # the question is about this one
-        return f"{start} {refusal_in_words(item, failed)}."
+    start = f"{word}: `{item.strategy}`"
+    if refusal := _refusal(item):
+        return f"{start} {refusal}."
     if item.verdict == "ship":
         return f"{start} is within all limits{item.reason and f', but {item.reason}'}."
     return f"{start} {item.verdict if item.verdict == 'not certain' else item.reason}."
+
+
+def _refusal(item: Ranked) -> str:
+    """Why a rule refuses a strategy, by the figure that answers the question if that is a reason;
+    "" if none does."""
+    figure, failed = item.figure, item.failed
+    if item.verdict not in REFUSED or failed is None:
+        return ""
+    if figure and not figure.passed and entry_of(figure).verdict == entry_of(failed).verdict:
+        failed = figure
+    return refusal_in_words(item, failed)
 
 
 def _advised(item: Ranked, advice: Advice) -> str:
@@ -135,11 +144,14 @@ def _kept(item: Ranked | None, advice: Advice) -> str:
     start, price = f"{keep} `{item.strategy}`", item.price
     saves = item.answers == "savings" and item.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
-    if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
-        all_refused = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
-        why = refusal_in_words(item, item.failed)
+    figure, why = item.figure, _refusal(item)
+    if why and (saves or len(acting) == 1 or (figure and not figure.passed)):
+        such = "strategy that saves" if saves else "strategy"
+        others = [tried for tried in acting if tried is not item and (tried.saves or not saves)]
+        is_only = len(acting) == 1 or any(it.verdict not in REFUSED for it in others)
+        all_refused = "" if is_only else f"no {such} is acceptable; "
         return f"{keep} {all_refused}`{item.strategy}` {cost}{why}."
-    if figure := item.figure:
+    if figure:
         return f"{start} {figure_and_basis(item, figure, advice)}, but {item.reason}."
     if saves:
         return f"{start} {cost}{item.reason}."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ..comparison.reasons import is_unknown_today
 from ..comparison.wording import change, unseen
 from ..model.base import grouped
@@ -55,10 +57,12 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         table("Questions and answers", heads, rows),
         muted(" ".join(_notes(readings, groups))),
     )
-    hashes = {run.facts.sha256 for one in readings for run in one.runs}
-    runs = counted(len(hashes), "different run")
+    runs = [run for one in readings for run in one.runs]
+    hashes = {run.facts.sha256 for run in runs}  # another one with a scenario's probes
+    known = {(run.id, repr(replace(run.facts, sha256=""))) for run in runs}  # with another path
+    size = counted(min(len(hashes), len(known)), "different run")
     title = f"{count(len(readings))} questions about what an agent remembers"
-    about = " · ".join([runs, counted(len(readings), "scenario"), counted(gates, "gate")])
+    about = " · ".join([size, counted(len(readings), "scenario"), counted(gates, "gate")])
     sections = (Section("answer", "Answer", blocks),)
     return Report(title, about, head.text + rest, sections), *reports
 
