@@ -60,6 +60,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     written: tuple[Message, ...] = ()
     calls: tuple[Call, ...] = ()
     results: tuple[StepOutcome, ...] = ()
+    has_routers: bool = False
     decisions: tuple[Decision, ...] = ()
     own_calls: tuple[WriterCall, ...] = ()
     handles: tuple[Resolved, ...] = ()

@@ -3,16 +3,20 @@ stored and about the untruncated one, so that the two answers can be compared.""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 from ..model import AnyStep, Decision, Record, RouteDecision
 from ..model.errors import StrategyError
 from ..plugins.registry import Plugin
 from ..strategies import AT_DEFAULT, RECORDED, Strategy
+from ..strategies.documents import planned_steps
 from ..strategies.user_code.forms import execution_mapping
 from .recording import Recording
 from .state import Ledger, Start, Threads, in_slot
+
+_DONE = "current_step_index"
+"""The key of a router's state that counts the finished steps."""
 
 
 class Side:
@@ -65,6 +69,7 @@ class Judges:
     ) -> None:
         self._recording, self._threads = recording, threads
         self._routers = strategy.plugins.get("routers", ())
+        self._answered = [answered(it, self._routers, recording.points) for it in self._routers]
         self._sides = [Side(strategy, start, ledger, is_full=is_full) for is_full in (False, True)]
         self.decisions: list[Decision] = []
         self._results = 0
@@ -79,6 +84,8 @@ class Judges:
         """
         self._results += 1
         self._last_result = shown
+        if isinstance(done := self._state.get(_DONE), int):
+            self._state = {**self._state, _DONE: done + 1}
         stored, untruncated = self._sides
         return stored.findings(record), untruncated.findings(full)
 
@@ -94,9 +101,12 @@ class Judges:
         self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None
     ) -> None:
         """Let the routers that decide at a point do so; `step` is None before the first one."""
-        for place, router in enumerate(self._routers):
-            at = router.attribute("at", AT_DEFAULT)
-            if decides_here(router.name, at, point, recorded, self._recording.points):
+        for place, (router, names) in enumerate(zip(self._routers, self._answered, strict=True)):
+            if (at := _point_of(router)) == RECORDED:
+                is_here = recorded is not None
+            else:
+                is_here = at == point and (recorded.router in names if recorded else not names)
+            if is_here:
                 with in_slot(f"router {router.name}"):
                     self._decide(place, router, point, step)
 
@@ -104,7 +114,7 @@ class Judges:
         """Let one router decide, once on each side."""
         stored, full = (side.route(place, self._state_at(side, step)) for side in self._sides)
         if None in (stored, full):
-            if router.attribute("at") == RECORDED:
+            if _point_of(router) == RECORDED:
                 return
             what = f"{router.name} returned None at {point}"
             raise StrategyError(f"{what} — return a route's name, or decide at=recorded alone")
@@ -124,9 +134,11 @@ class Judges:
         """A router's state: the recorded one and the events since, by the keys of documents 003 and
         004."""
         plans = self._recording.plans
+        plan = self._state.get("execution_plan", plans.get("execution_plan", {}))
         state: dict[str, Any] = {
-            "current_step_index": self._results,
-            "execution_plan": plans.get("execution_plan", {}),
+            _DONE: self._results,
+            "execution_plan": plan,
+            "total_steps": len(planned_steps({"execution_plan": plan})),
             **self._state,
             "step": step,
             **self._last_result,
@@ -141,26 +153,35 @@ class Judges:
         return state
 
 
-def decides_here(
-    name: str,
-    at: str,
-    point: str,
-    recorded: RouteDecision | None,
-    recorded_points: Set[tuple[str, str | None]],
-) -> bool:
-    """True if a router decides at a point: where its decisions were recorded, else at its declared
-    point.
+def answered(
+    router: Plugin, routers: Sequence[Plugin], recorded: Set[tuple[str, str | None]]
+) -> Set[str | None]:
+    """The names of the recorded decisions that a router answers; where there are none it decides at
+    its point. `recorded` are the points of the recorded decisions with their names.
 
-    >>> step = RouteDecision(index=3, at="after_result", taken="go", router="executor")
-    >>> decides_here("executor", "after_result", "after_result", step, set())
-    True
-    >>> decides_here("executor", "after_result", "after_result", None, {("after_result", "executor")})
-    False
+    Those at its point are its own, whatever their name, except where another router has that name.
+    A router with one of the names, or that detects loops, leaves those with another name.
+
+    >>> from bench.plugins.registry import build
+    >>> shipped = [build("router", name) for name in ("executor", "after_execution", "plan")]
+    >>> points = {("after_result", "executor"), ("after_evaluation", "judge")}
+    >>> [sorted(answered(router, shipped, points)) for router in shipped]
+    [['executor'], [], ['judge']]
+    >>> answered(shipped[1], shipped[1:], points)
+    {'executor'}
     """
-    if at == RECORDED:
-        return recorded is not None
-    if at != point:
-        return False
-    if recorded is not None:
-        return recorded.router in (None, name)
-    return not {(point, name), (point, None)} & recorded_points
+    at = _point_of(router)
+    names = {name for point, name in recorded if point == at}
+    if _called(router) in names or router.attribute("loop"):
+        return names & {None, _called(router)}
+    return names - {_called(other) for other in routers if _point_of(other) == at}
+
+
+def _point_of(router: Plugin) -> str:
+    """The point at which a router decides."""
+    return str(router.attribute("at", AT_DEFAULT))
+
+
+def _called(router: Plugin) -> str:
+    """The name of a router's function, without its file."""
+    return router.name.rpartition(":")[2]

@@ -88,6 +88,7 @@ class Loop:
             written=tuple(ledger.numbers.written),
             calls=tuple(self._calls),
             results=tuple(self._results),
+            has_routers=bool(strategy.plugins.get("routers")),
             decisions=tuple(self._judges.decisions),
             own_calls=tuple(ledger.calls),
             handles=tuple(ledger.handles),

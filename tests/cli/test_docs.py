@@ -63,7 +63,7 @@ def test_a_template_of_the_strategies_page_runs(name: str) -> None:
         str(ROOT / "traces/analysis/completed.jsonl"), {"mine": {slot: templates()[name]}}, debug=True
     )
     (mine,) = (item for item in compared.advice.ranked if item.strategy == "mine")
-    assert mine.verdict != "invalid", mine.reason
+    assert (mine.verdict != "invalid", compared.totals["mine"]["routing.accuracy"].value) == (True, 1.0), mine.reason
 
 
 @pytest.mark.slow  # every command of five pages in a process of its own

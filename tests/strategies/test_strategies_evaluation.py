@@ -7,7 +7,7 @@ import pytest
 from handmade import conversation_of, result, trace
 from measured import replayed
 
-from bench.model import Decision, ModelTurn, Record, RouteDecision
+from bench.model import ModelTurn, Record, RouteDecision
 from bench.plugins.registry import build
 from bench.strategies import untruncated_record
 from bench.strategies.documents.document_004 import enrichment
@@ -178,8 +178,7 @@ def test_extraction_shows_what_storage_did_to_the_findings() -> None:
 
 
 def route(name: str, **state: Any) -> str:
-    answer: str = build("router", name).start()[1](state)
-    return answer
+    return str(build("router", name).start()[1](state))
 
 
 @pytest.mark.parametrize(
@@ -231,11 +230,12 @@ def test_routers_run_on_the_strategys_own_findings() -> None:
     ]
 
 
-def test_routers_decide_at_the_recorded_points() -> None:
-    recording = trace(
-        result("ok", index=0),
-        RouteDecision(index=1, at="after_evaluation", taken="complete", router="step_evaluator",
-                      state={"current_step_index": 1, "total_steps": 5}),
-    )  # fmt: skip
-    decisions: tuple[Decision, ...] = replayed(recording, "s=evaluator=step_v1+routers=step_evaluator").decisions
-    assert [(d.step, d.route, d.untruncated) for d in decisions] == [(1, "continue", "continue")]
+def test_routers_decide_at_the_recorded_points_whatever_their_name() -> None:
+    state = {"current_step_index": 3, "execution_plan": {"steps": ["a.cs"] * 6}}
+    named = RouteDecision(index=1, at="after_evaluation", taken="continue", router="step_evaluator", state=state)
+    recording = trace(result("ok", index=0), named, result("ok", index=2))
+    (alone,) = replayed(recording, "s=routers=plan").decisions
+    assert (alone.step, alone.detail["number"]) == (1, 3)
+    decided = replayed(recording, "s=routers=[plan,step_evaluator]").decisions
+    both = [(d.step, d.router, d.detail.get("number")) for d in decided]
+    assert both == [(0, "plan", None), (1, "step_evaluator", None), (2, "plan", 4)]
