@@ -31,18 +31,21 @@ def accuracy(evidence: ReplayEvidence) -> Number:
 
     From 0 (none) to 1 (all). Expected is the labelled route (for a selection a labelled script),
     else the recorded one; decisions without either do not count. A strategy without routers takes
-    the recorded routes, which count where they are labelled. Without decisions that count there is
-    nothing to measure.
+    the recorded routes. Not measured if no router decides where a route is expected; without
+    recorded or labelled routes there is nothing to measure.
 
     Source: 004 §4.2
     """
-    if evidence.replay.decisions:
-        return mean([item.route == route for item, route in _right_routes(evidence) if route])
-    labels = evidence.trace.labels.get("routes")
-    labels = labels if isinstance(labels, dict) else {}
-    recorded = (step for step in evidence.trace.steps if isinstance(step, RouteDecision))
-    labelled = [step for step in recorded if str(step.index) in labels]
-    return mean([step.taken == labels[str(step.index)] for step in labelled])
+    labels, steps = _labelled_routes(evidence.trace), evidence.trace.steps
+    recorded = [step for step in steps if isinstance(step, RouteDecision)]
+    replay = evidence.replay
+    if not (replay.has_routers or replay.decisions):
+        return mean([step.taken == labels.get(str(step.index), step.taken) for step in recorded])
+    compared = [item.route == route for item, route in expected_routes(evidence)]
+    routed = [it for it in replay.decisions if it.loop is None and "ranked" not in it.detail]
+    if routed and not compared and (labels or recorded):
+        return Number(None, reason="no router decides where a route is recorded or labelled")
+    return mean(compared)
 
 
 @share_metric("routing.agreement")
@@ -58,30 +61,30 @@ def agreement(evidence: ReplayEvidence) -> Number:
 
 
 def expected_routes(evidence: ReplayEvidence) -> list[tuple[Decision, str]]:
-    """Each decision with the route that it should have taken: the labelled one, else the recorded
-    one, else the one on untruncated records."""
-    return [(item, route or item.untruncated) for item, route in _right_routes(evidence)]
-
-
-def _right_routes(evidence: ReplayEvidence) -> list[tuple[Decision, str | None]]:
-    """Each decision with the labelled route, else the recorded one, else None."""
+    """Each decision that has an expected route, with that: the labelled one, else the recorded one."""
     if not evidence.replay.decisions:
         return []
-    steps = evidence.trace.steps
-    taken = {step.index: step.taken for step in steps if isinstance(step, RouteDecision)}
-    routes, scripts = evidence.trace.labels.get("routes"), _labelled_scripts(evidence.trace)
+    trace = evidence.trace
+    taken = {step.index: step.taken for step in trace.steps if isinstance(step, RouteDecision)}
+    routes, scripts = _labelled_routes(trace), _labelled_scripts(trace)
 
-    def labelled(decision: Decision) -> str | None:
-        """The route that the labels expect; of several right scripts the chosen one, else the first."""
+    def expected(decision: Decision) -> str | None:
+        """The labelled route; of several right scripts the chosen one, else the first."""
         step = str(decision.step)
-        if isinstance(routes, dict) and step in routes:
-            label: str | None = routes[step]
-            return label
+        if step in routes:
+            return routes[step]
         is_selection = isinstance(decision.detail.get("ranked"), list)
         accepted = scripts.get(step, ()) if is_selection else ()
-        return decision.route if decision.route in accepted else next(iter(accepted), None)
+        script = decision.route if decision.route in accepted else next(iter(accepted), None)
+        return script or taken.get(decision.step)
 
-    return [(item, labelled(item) or taken.get(item.step)) for item in evidence.replay.decisions]
+    pairs = ((item, expected(item)) for item in evidence.replay.decisions)
+    return [(item, route) for item, route in pairs if route]
+
+
+def _labelled_routes(trace: Trace) -> dict[str, str]:
+    routes = trace.labels.get("routes")
+    return routes if isinstance(routes, dict) else {}
 
 
 def _labelled_scripts(trace: Trace) -> dict[str, list[str]]:
@@ -93,7 +96,7 @@ def first_divergence(evidence: ReplayEvidence) -> Number:
     """Share of the routing decisions before the first one that differs from the expected route.
 
     From 0 (the first one differs) to 1 (none does). Decisions after a divergence follow the recorded
-    run and prove little. Without decisions there is nothing to measure.
+    run and prove little. Without decisions that have an expected route there is nothing to measure.
 
     Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
     """
@@ -252,29 +255,26 @@ def selection(evidence: ReplayEvidence, place: str) -> Number:
     returned.
 
     From 0 (never) to 1 (always). The expected script is in the trace's labels (`labels.scripts`:
-    step of the request → name, or a list of acceptable names; ids of the manifest work too). Without
-    a selection router and labels there is nothing to measure.
+    step of the request → name, or a list of acceptable names; ids of the manifest work too). Not
+    measured if no router returns `{"ranked": […]}` in the run; one that leaves it out for a request
+    found nothing. Without labels, or routers at requests, there is nothing to measure.
 
     Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"; recall at k
     (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
     """
+    asked = [item for item in evidence.replay.decisions if item.at == "user_turn"]
+    labels = _labelled_scripts(evidence.trace) if asked else {}
+    ranks: dict[int, list[float]] = {it.step: [] for it in asked if labels.get(str(it.step))}
+    for item in asked:
+        ranked = item.detail.get("ranked")
+        if item.step in ranks and isinstance(ranked, list):
+            accepted = labels[str(item.step)]
+            found = (rank for rank, name in enumerate(ranked, 1) if name in accepted)
+            ranks[item.step].append(min(found, default=math.inf))
+    if ranks and not any(ranks.values()):
+        return Number(None, reason='no router returned {"ranked": [name, …]} with its route')
     most = 1 if place == "top1" else 3
-    return mean([rank <= most for rank in _ranks(evidence)])
-
-
-def _ranks(evidence: ReplayEvidence) -> list[float]:
-    """The rank, from 1, of the first expected script in each selection with a label; infinity if
-    none was returned."""
-    decisions = [item for item in evidence.replay.decisions if item.at == "user_turn"]
-    if not decisions:
-        return []
-    labels, best = _labelled_scripts(evidence.trace), []
-    for decision in decisions:
-        ranked, expected = decision.detail.get("ranked"), labels.get(str(decision.step))
-        if isinstance(ranked, list) and expected:
-            ranks = [rank for rank, name in enumerate(ranked, 1) if name in expected]
-            best.append(min(ranks, default=math.inf))
-    return best
+    return mean([rank <= most for of_step in ranks.values() for rank in of_step or [math.inf]])
 
 
 def _count(values: list[bool]) -> Number:
