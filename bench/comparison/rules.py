@@ -87,7 +87,7 @@ TABLE: tuple[DecisionRule, ...] = (
         figures={"needed.recall.far": "{} of old facts are kept"},
     ),
     DecisionRule(
-        "stored", _LOSS, "fields kept in the store", things="results", slot="store",
+        "stored", _LOSS, "fields or facts kept in the store", things="results", slot="store",
         figures={
             "loss.leaf_recall.stored": "keeps {} of the fields in the store",
             "loss.fact_recall.stored": "keeps {} of the facts in the store",

@@ -150,7 +150,8 @@ def _cheapest_rejected(reading: Reading) -> Ranked | None:
 def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
     """What a rule measures of a strategy, with what stands behind it."""
     value = count(rule.value) if entry_of(rule).noun else percent(rule.value)
-    name = f"{sentence_case(entry_of(rule).measure)} with `{item.strategy}`"
+    measure = reading.label(rule.metric) if entry_of(rule).slot else entry_of(rule).measure
+    name = f"{sentence_case(measure)} with `{item.strategy}`"
     line = details_in_words(item, rule, reading.advice) if entry_of(rule).figures else ""
     if not rule.passed:
         return Figure(name, value, "bad", line, f"not shipped: {item.reason}")
@@ -186,7 +187,7 @@ def _strategies(reading: Reading) -> Table:
     Its caption names the strategies that do the same as today.
     """
     figure = reading.figure
-    metric, measure = (figure.metric, entry_of(figure).measure) if figure else ("", "")
+    metric = figure.metric if figure else ""
     prices = [price for item in reading.advice.ranked if (price := item.price)]
     ends = [end - 1 for price in prices for end in price.interval or ()]
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
@@ -213,7 +214,7 @@ def _strategies(reading: Reading) -> Table:
             row += [_price_cell(reading, item.uncached, mark, ""), _missed_cell(item)]
             row += [Cell("–" if item.far_recall is None else percent(item.far_recall))]
         rows.append([*row, _verdict_cell(reading, item, mark)])
-    heads: list[str | tuple[str, str]] = ["strategy", measure]
+    heads: list[str | tuple[str, str]] = ["strategy", reading.label(metric)]
     if reading.is_shaped:
         heads += [
             (reading.price_axis, "tokens" if reading.counts_tokens else "price"),

@@ -215,9 +215,10 @@ def _next(reading: Reading) -> Iterator[Block]:
         yield Prose((start, f"{how}."), "next")
     stem, own, _ = compared.against.rpartition(".baseline.json")
     file = shlex.quote(f"{stem}.toml")
-    beyond = (gate for gate in failed if gate.value is not None and gate not in unchecked)
+    own_gates = [gate for gate in failed if not of_baseline(reading, gate)]  # the others are gone
+    beyond = (gate for gate in own_gates if gate.value is not None and gate not in unchecked)
     limits = _metrics(gate for gate in beyond if has_limit(gate.rule))
-    unchecked = [gate for gate in unchecked if not of_baseline(reading, gate)]
+    unchecked = [gate for gate in unchecked if gate in own_gates]
     where = f"`{file}`" if own else "the scenario"
     steps = [f"change the limit of {limits} in {where}"] if limits else []
     steps += [f"drop the gate on {_metrics(unchecked)} in {where}"] if unchecked else []
