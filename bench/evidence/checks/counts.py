@@ -110,12 +110,7 @@ class Counts:
         if number.counted == "missing":
             if in_vocabulary(number.noun, "columns") and value in self._missing_fields:
                 return True
-            if self._is_missing(value, is_size):
-                return True
-            # More than what is known to be missing may be right, too.
-            return value <= max(self._total) and all(
-                count < value for count in self._missing(is_size)
-            )
+            return self._is_missing(value, is_size)
         if number.counted == "shown":
             return self._is_shown(value)
         is_total = value in self._total or self._counts_columns(number)
