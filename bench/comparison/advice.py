@@ -28,7 +28,16 @@ from .prices import (
     unit_of,
     unpriced_in_words,
 )
-from .rules import Rates, finite, merit, results_of, slots_in_spec, unchecked_words, verdict_of
+from .rules import (
+    Rates,
+    finite,
+    merit,
+    place_of,
+    results_of,
+    slots_in_spec,
+    unchecked_words,
+    verdict_of,
+)
 from .sentence import with_sentence
 from .totals import Runs, totals
 
@@ -256,11 +265,12 @@ def _ratio(item: Ranked) -> float:
 
 def _place(item: Ranked, advice: Advice) -> tuple[float | str, ...]:
     """The sort key of a strategy in the table: verdict, those that answer the question of all, then
-    the figure that answers it if that is not savings, then price."""
+    the rule and value of the figure that answers it if that is not savings, then price."""
     price = item.price
     return (
         get_args(Verdict).index(item.verdict),
         item.answers != advice.answers,
+        place_of(item.figure.metric if item.figure else ""),
         -merit(item.figure),
         float(f"{finite(price.per_run if price else None):.9g}"),
         *preference(item),

@@ -21,7 +21,7 @@ from .reasons import (
     reason_of,
     refusal_in_words,
 )
-from .rules import entry_of, finite, slots_in_spec
+from .rules import entry_of, finite, place_of, slots_in_spec
 from .wording import costs, expected_in_words, pricing_of, sample
 
 _NOT_CACHED = "where prompts are not cached"
@@ -63,11 +63,15 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
     """The strategy to ship, else the one that comes closest to it.
 
     If the question is savings, that is one that saves and that no rule refuses; of several the one
-    asked about, else the cheapest. For stores, evaluators and routers it is the best.
+    asked about, else the cheapest. For stores, evaluators and routers it is the best; figures of a
+    first rule, such as expected routes, come before those of a later one.
     """
     if advice.answers != "savings":
-        measured = (item for item in advice.tried if item.figure)
-        return next(measured, advice.item(advice.advised))
+        measured = [item for item in advice.tried if item.figure]
+        fine = [item for item in measured if item.verdict not in REFUSED] or measured
+        metrics = {item.strategy: item.figure.metric for item in fine if item.figure}
+        best = min(fine, key=lambda item: place_of(metrics[item.strategy]), default=None)
+        return advice.item(advice.advised) or best
     acting = [item for item in advice.tried if "inactive" not in item.marks]
 
     def place(item: Ranked) -> tuple[bool | float, ...]:

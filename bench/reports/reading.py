@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..comparison.rules import place_of
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, change, pricing_of, quantity, unseen
 from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
@@ -78,10 +79,11 @@ class Reading:
 
     @cached_property
     def figure(self) -> RuleResult | None:
-        """The first figure of a store, evaluator or router that answers the question; None if that
-        is about savings, or nothing was measured."""
+        """The figure of a store, evaluator or router that answers the question, of the first rule;
+        None if that is about savings, or nothing was measured."""
         about = (it for it in self.advice.tried if it.answers == self.advice.answers)
-        return next((figure for it in about if (figure := it.figure)), None)
+        figures = [figure for it in about if (figure := it.figure)]
+        return min(figures, key=lambda figure: place_of(figure.metric), default=None)
 
     @cached_property
     def is_shaped(self) -> bool:
