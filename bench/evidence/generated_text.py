@@ -188,7 +188,8 @@ class RewrittenResult(GeneratedText):
         with suppress(NothingParsed):
             texts = (item for _, item in scalars_of(parse_json(self.text)) if isinstance(item, str))
             lines = chain.from_iterable(text.split("\n") for text in texts if "\n" in text)
-            return any(line not in self._known and self._is_notice(line) for line in lines)
+            known = self.contents.lines.numbers_of
+            return any(self._is_notice(line) and not known(line) for line in lines)
         return False
 
     @property
