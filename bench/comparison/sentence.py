@@ -63,14 +63,17 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
     """The strategy to ship, else the one that comes closest to it.
 
     If the question is savings, that is one that saves and that no rule refuses; of several the one
-    asked about, else the cheapest. For stores, evaluators and routers it is the best; figures of a
-    first rule, such as expected routes, come before those of a later one.
+    asked about, else the cheapest. For stores, evaluators and routers it is the best of those that
+    answer the question; figures of a first rule, such as expected routes, come before others.
     """
     if advice.answers != "savings":
-        measured = [item for item in advice.tried if item.figure]
-        fine = [item for item in measured if item.verdict not in REFUSED] or measured
-        metrics = {item.strategy: item.figure.metric for item in fine if item.figure}
-        best = min(fine, key=lambda item: place_of(metrics[item.strategy]), default=None)
+        measured = [(item, figure.metric) for item in advice.tried if (figure := item.figure)]
+
+        def order(it: tuple[Ranked, str]) -> tuple[bool | int, ...]:
+            is_other = it[0].answers != advice.answers
+            return is_other, it[0].verdict in REFUSED, place_of(it[1])
+
+        best, _ = min(measured, key=order, default=(None, ""))
         return advice.item(advice.advised) or best
     acting = [item for item in advice.tried if "inactive" not in item.marks]
 

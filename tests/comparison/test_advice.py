@@ -311,17 +311,18 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
         ("routers=[executor]", loss_numbers(1.0, routed=0.5), "routed"),
     ):
         other = slot.replace("truncate:limit=10", "full").replace("step_v1", "step_v2").replace("executor", "planner")
-        advice = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
+        advice = answered(specs := {"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
         assert (advice.answers, advice.advised) == (rule, "whole")
         assert " instead of $1.00 a run with the provider's cache). Nothing that a turn used" in advice.sentence
-        as_today = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad, usd=1.0)
+        as_today = answered(specs, bad, usd=1.0)
         assert (as_today.advised, ranked(as_today, "whole").verdict) == (None, "no gain")
         assert ", but is no better than today." in as_today.sentence
         assert (ranked(advice, "cut").verdict, first_refused(ranked(advice, "cut"))) == ("loses too much", rule)
-    csv = "cut=summarizer=csv_table+store=truncate:limit=10"
-    assert first_refused(ranked(answered({"cut": csv, "whole": STORES["whole"]}, loss_numbers(0.4)), "cut")) == "stored"
+    csv = {**STORES, "cut": "cut=summarizer=csv_table+store=truncate:limit=10"}
+    assert first_refused(ranked(answered(csv, loss_numbers(0.4)), "cut")) == "stored"
     texts = {"loss.leaf_recall.stored": Number(None, 0.0), "loss.fact_recall.stored": Number(0.4, 20)}
     assert first_refused(ranked(answered(STORES, texts), "cut")) == "stored"
+    assert ranked(answered({**STORES, "cut": "cut=routers=[a]"}, {}), "cut").answers == "routed"
     unmeasured = ranked(answered(STORES, {}), "cut")
     assert (unmeasured.verdict, unmeasured.reason) == ("not certain", "nothing that it fills could be measured")
 

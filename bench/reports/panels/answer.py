@@ -200,7 +200,8 @@ def _strategies(reading: Reading) -> Table:
         mark, price = reading.mark(item.strategy), item.price
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         row = [Cell(reading.title(item.strategy), about, mark=mark)]
-        result = next((rule for rule in item.rules if metric and rule.metric == metric), None)
+        figures = (rule for rule in item.rules if entry_of(rule).slot)
+        result = next((rule for rule in figures if rule.metric == metric), None)
         is_filled = result or mark == "today"
         number = reading.number(item.strategy, metric) if is_filled else None
         basis = basis_in_words(result, reading.advice) if result else ""
@@ -257,7 +258,7 @@ def _verdict_cell(reading: Reading, item: Ranked, mark: Mark) -> Cell:
     is_quiet = words in ("also acceptable", "in use")
     words = f"{words} {item.condition}" if item.verdict == "ship" else words
     figure, column = item.figure, reading.figure
-    is_other = figure and figure.metric != (column.metric if column else "")
+    is_other = figure and figure.passed and figure.metric != (column.metric if column else "")
     other = figure_in_words(figure) if figure and is_other else ""
     note = "; ".join(filter(None, [other, item.reason, expected_in_words(item, reading.advice)]))
     return Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), note)
