@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
@@ -40,11 +41,19 @@ def recall(evidence: ReplayEvidence) -> Number:
     0.5
     """
     try:
-        probes = probes_of(evidence.trace)
-        judged = [right for probe in probes if (right := _right(evidence, probe)) is not None]
+        judged = [is_right for _, is_right in asked(evidence)]
     except ScenarioError as error:
         return Number(None, reason=str(error))
     return share(sum(judged), len(judged))
+
+
+def asked(evidence: ReplayEvidence) -> Iterator[tuple[AskedProbe, bool]]:
+    """Yield each probe about a turn that exists, and True if it comes out right. Raises ScenarioError
+    for a probe without its result."""
+    for probe in probes_of(evidence.trace):
+        is_right = _right(evidence, probe)
+        if is_right is not None:
+            yield probe, is_right
 
 
 def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:

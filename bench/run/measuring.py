@@ -35,6 +35,7 @@ from ..strategies import Strategy, parse_strategy
 from ..strategies.slots import is_written_alike
 from ..tokens.caching import rule_of
 from .cache import Cache, prompts_digest, replay_digest
+from .judgements import judgement_checks
 
 _Value = TypeVar("_Value")
 _OBJECTS = 100_000
@@ -223,7 +224,7 @@ def score_of(evidence: ReplayEvidence, recorded_prompts: str) -> Score:
     return Score(
         strategy="",
         numbers=numbers_of(evidence),
-        checks={"ran": ran, **checks_of(evidence)},
+        checks={"ran": ran, **checks_of(evidence), **judgement_checks(evidence)},
         unstable_at=unstable,
         acted=_acted(evidence, recorded_prompts),
         constant_texts=tuple(line[:_CONSTANT_CHARS] for line in constant[:_CONSTANT_TEXTS]),

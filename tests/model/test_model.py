@@ -142,11 +142,11 @@ def test_values_are_frozen_and_unknown_fields_refused():
 
 
 @given(*[st.none() | st.sampled_from(("next", "abort"))] * 2)
-def test_a_decision_is_compared_with_its_label_else_the_record_else_the_full_text(labelled, recorded):
+def test_a_decision_is_compared_with_its_label_else_the_record(labelled, recorded):
     made = Decision(step=0, router="r", at="end", route="next", untruncated="stop")
     steps = (RouteDecision(index=0, at="end", taken=recorded),) if recorded else ()
     labels = {"routes": {"0": labelled}} if labelled else {}
-    assert expected(made, steps, labels) == next(filter(None, (labelled, recorded, "stop")))
+    assert expected(made, steps, labels) == (labelled or recorded or None)
 
 
 def test_a_selection_is_right_if_it_is_one_of_the_labelled_scripts():
@@ -157,8 +157,7 @@ def test_a_selection_is_right_if_it_is_one_of_the_labelled_scripts():
 def expected(decision, steps, labels):
     trace = Trace(id="t", source=Source(format="native"), steps=steps, labels=labels)
     evidence = SimpleNamespace(trace=trace, replay=Replay(strategy="s", spec="", decisions=(decision,)))
-    ((_, route),) = expected_routes(evidence)
-    return route
+    return next((route for _, route in expected_routes(evidence)), None)
 
 
 @pytest.mark.parametrize("room", ["model", "metrics", "comparison"])
