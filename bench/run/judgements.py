@@ -44,11 +44,14 @@ def _evaluations(evidence: ReplayEvidence) -> Iterator[Finding | None]:
     """Yield for each evaluated result the evaluation of the stored record, if it differs from that
     of the untruncated one, or None."""
     for item in evidence.replay.results:
-        if item.evaluation_untruncated is None:
+        untruncated = item.evaluation_untruncated
+        if untruncated is None:
             continue
-        now, was = at_difference(as_text(item.evaluation), as_text(item.evaluation_untruncated))
-        is_same = same_findings(item.evaluation_untruncated, item.evaluation)
-        yield None if is_same else Finding(item.step, beginning(now), beginning(was))
+        if same_findings(untruncated, item.evaluation):
+            yield None
+        else:
+            now, was = at_difference(as_text(item.evaluation), as_text(untruncated))
+            yield Finding(item.step, beginning(now), beginning(was))
 
 
 def _questions(evidence: ReplayEvidence) -> Iterator[Finding | None]:
