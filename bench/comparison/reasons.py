@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..model.advice import Advice, Ranked, RuleResult
+from ..model.advice import REFUSED, Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import at_difference, count, counted, percent, quoted, shortened
 from .certainty import EQUAL, FEWEST
@@ -88,7 +88,7 @@ def rule_failed(result: RuleResult) -> str:
         return f"{percent(result.value)} {entry.refusal}{example_in_words(result)}"
     if result.value is None:
         why = "; ".join(item.text for item in result.findings) or "no reason is known"
-        return f"{entry.measure} not measured ({why})"
+        return f"{entry.measure} were not measured ({why})"
     value = percent(result.value)
     if value == limit:  # when rounded
         value = f"{result.value:.3%}"
@@ -178,7 +178,7 @@ def verdict_in_words(item: Ranked) -> str:
 def _is_open(item: Ranked) -> bool:
     """True if rules refuse a strategy, and none of them certainly."""
     refusals = [rule for rule in item.broken if rule.rule not in GAINS]
-    return bool(refusals) and not any(map(is_certain, refusals)) and refusals[0].value is not None
+    return item.verdict in REFUSED and bool(refusals) and not any(map(is_certain, refusals))
 
 
 def refusal_in_words(item: Ranked, rule: RuleResult) -> str:

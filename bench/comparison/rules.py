@@ -211,8 +211,11 @@ def unchecked_words(runs: Runs, strategy: str) -> str | None:
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
-    """The verdict of the first rule that refuses; None if all pass."""
-    return next((entry_of(result).verdict for result in results if not result.passed), None)
+    """The verdict of the first rule that refuses; "not certain" if rules are only broken because
+    there was nothing to measure, and None if all pass."""
+    broken = [result for result in results if not result.passed]
+    measured = (entry_of(result).verdict for result in broken if result.value is not None)
+    return next(measured, "not certain" if broken else None)
 
 
 def is_certain(result: RuleResult) -> bool:

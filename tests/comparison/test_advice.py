@@ -59,8 +59,8 @@ FAILED = Failure(step=3, slot="summarizer", error="ValueError: no")
         ({"far": 0.90}, "ship", ""),
         ({"far": 0.8999}, "loses too much", "far"),
         ({"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}, "ship", ""),
-        ({"numbers": {"needed.recall.far": Number(None, 1.0, "defect")}}, "loses too much", "far"),
-        ({"numbers": {"needed.missed_turn_rate": Number(float("nan"), 1.0)}}, "loses too much", "needed"),
+        ({"numbers": {"needed.recall.far": Number(None, 1.0, "defect")}}, "not certain", "far"),
+        ({"numbers": {"needed.missed_turn_rate": Number(float("nan"), 1.0)}}, "not certain", "needed"),
         ({"acted": False}, "no gain", ""),
     ],
 )
