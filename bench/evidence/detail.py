@@ -10,6 +10,7 @@ from ..model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
 from ..model.messages import shared_length
 from ..text.omissions import says_omission
 from .of_replay import ReplayEvidence
+from .record_changes import record_changes
 from .unmet import unmet_needs
 
 _MOST_MISSED, _MOST_CHANGED, _CHARS = 500, 4, 300
@@ -98,6 +99,7 @@ def _changed(pair: _Pair, facts: Sequence[str], tools: Mapping[int, str]) -> Cha
         before=None if pair[0] is None else _excerpt(old, first),
         after=None if pair[1] is None else _excerpt(new, _place_of_change(new, old)),
         lost=lost,
+        records=record_changes(old, new) if message.kind == "result" and old and new else (),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .base import Value
 
 
@@ -28,10 +30,26 @@ class Excerpt(Value, frozen=True, kw_only=True):
     left_out: int = 0
 
 
+Kind = Literal["removed", "changed", "added"]
+"""The kinds of changes of records."""
+
+
+class RecordChange(Value, frozen=True, kw_only=True):
+    """The same change in so many records of a result; `where` is the path in them, such as
+    `size.m`, or "rows" for whole records. `before` and `after` are the values in the first one, `""` where there is none."""
+
+    kind: Kind
+    where: str
+    count: int
+    before: str = ""
+    after: str = ""
+
+
 class ChangedMessage(Value, frozen=True, kw_only=True):
     """A message that differs between today's prompt and a strategy's (None: not in the prompt).
 
-    The `role` of a result is its tool. `lost` are missed values that only today's message has.
+    The `role` of a result is its tool. `lost` are missed values that only today's message has,
+    `records` the changes of a result that both texts show as data.
     """
 
     role: str
@@ -39,6 +57,7 @@ class ChangedMessage(Value, frozen=True, kw_only=True):
     before: Excerpt | None
     after: Excerpt | None
     lost: tuple[str, ...] = ()
+    records: tuple[RecordChange, ...] = ()
 
 
 class ReplayDetail(Value, frozen=True, kw_only=True):

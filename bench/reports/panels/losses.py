@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...comparison.rules import TABLE
 from ...model.base import grouped
-from ...model.detail import Excerpt, MissedFact, ReplayDetail
+from ...model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
 from ...model.scores import Finding
 from ...text.wording import count, counted, listed, sentence_case
 from ..blocks import (
@@ -174,6 +174,7 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
     """Yield the blocks on one run under one strategy."""
     if item.step is not None and item.changed:
         yield from headed(_prompts(item))
+        yield from headed(_records(item))
     if item.missed:
         yield from headed(_missing(item.missed))
 
@@ -204,7 +205,7 @@ def _prompts(detail: ReplayDetail) -> Table:
     """The messages in which today's prompt of a step and the strategy's differ, side by side."""
     rows = [
         (
-            message.role if message.step is None else f"step {message.step}, {message.role}",
+            _place(message),
             Cell(_excerpt(message.before, message.lost), tone="bad"),
             Cell(_excerpt(message.after, ()), tone="muted"),
         )
@@ -215,6 +216,24 @@ def _prompts(detail: ReplayDetail) -> Table:
     rest += [f"{counted(same, 'message is', 'messages are')} the same."] if same else []
     heads = ["message", "today", detail.strategy]
     return table(f"Prompt of step {detail.step}", heads, rows, look="texts", note=" ".join(rest))
+
+
+def _place(message: ChangedMessage) -> str:
+    step = "" if message.step is None else f"step {message.step}, "
+    return f"{step}{message.role}"
+
+
+def _records(detail: ReplayDetail) -> Table:
+    """The changes of the records in the messages that differ, with the first value of each."""
+    rows: list[Cells] = []
+    for message in detail.changed:
+        rows += [_place(message)] if message.records else []
+        for change in message.records:
+            values = code(change.before[:240], "bad"), code(change.after[:240])
+            rows.append((code(change.where), f"{count(change.count)} {change.kind}", *values))
+    heads = ["where", "change", "today", detail.strategy]
+    note = "Each row shows the first of its values."
+    return table("Changed records", heads, rows, most=2 * _ROWS, noun="change", note=note)
 
 
 def _excerpt(part: Excerpt | None, lost: Sequence[str]) -> Text:
