@@ -13,9 +13,9 @@ from ..model import Message, Usage, grouped
 from ..model.audit import Charges
 from ..model.replay import Call
 
-OUTSIDE = -1
-"""The number for the parts of a prompt outside of its messages: framing, instructions and tools of
-the harness."""
+OUTSIDE, TOOLS = -1, -2
+"""The numbers for the parts of a prompt outside of its messages: the recorded tool definitions, as
+far as that much was billed, and all else that was billed."""
 
 
 class Carried(NamedTuple):
@@ -46,25 +46,25 @@ class _Rates(NamedTuple):
 def carried_by(
     calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]
 ) -> dict[int, Carried]:
-    """The cost of each message over the run, by its number; `OUTSIDE` is the rest of the prompts.
+    """The cost of each message over the run, by its number; `TOOLS` are the recorded tool
+    definitions, `OUTSIDE` is the rest of the prompts.
 
     `tokens` are those of each message, `charges` those of each call by its step. Tokens and dollars
     add up to those of the calls. The parts outside of messages count as the beginning of a prompt,
     and the cache serves a prompt from its start. Without listed prices dollars are 0. No calls: {}.
 
-    >>> calls = [Call(1, "main", 0, (0,)), Call(3, "main", 1, (1,))]
+    >>> calls = [Call(1, "main", 0, (0,)), Call(3, "main", 1, (1,), tools_tokens=5)]
     >>> one = Charges(prompt_tokens=10, usd=1.0, new_usd=1.0)
-    >>> two = Charges(prompt_tokens=40, cached_tokens=10, usd=3.1, new_usd=3.0, cached_usd=0.1)
+    >>> two = Charges(prompt_tokens=47, cached_tokens=17, usd=3.17, new_usd=3.0, cached_usd=0.17)
     >>> found = carried_by(calls, [10, 30], {1: one, 3: two})
     >>> [(number, cost.prompts, cost.tokens, round(cost.usd, 6)) for number, cost in found.items()]
-    [(0, 2, 20.0, 1.1), (1, 1, 30.0, 3.0), (-1, 2, 0.0, 0.0)]
+    [(-2, 1, 5.0, 0.05), (-1, 1, 2.0, 0.02), (0, 2, 20.0, 1.1), (1, 1, 30.0, 3.0)]
     """
     carried = defaultdict[int, Carried](Carried)
     for of_thread in grouped((call.thread, call) for call in calls).values():
         for number, cost in _of_thread(of_thread, tokens, charges):
             carried[number] = Carried(*map(add, carried[number], cost))
-    outside = {OUTSIDE: carried.pop(OUTSIDE)} if OUTSIDE in carried else {}
-    return {**carried, **outside}
+    return dict(carried)
 
 
 def within_reported(
@@ -131,8 +131,10 @@ def _of_thread(
         rate = _rates_of(charged, scale)
         outside = charged.prompt_tokens - inside if scale == 1.0 else 0.0
         rates.append((rate, outside))
-        cost = Carried(1, outside, rate.usd(0.0, outside))
-        pairs.append((OUTSIDE, cost))
+        tools = min(outside, call.tools_tokens)
+        for number, start, size in ((TOOLS, 0.0, tools), (OUTSIDE, tools, outside - tools)):
+            if size:
+                pairs.append((number, Carried(1, size, rate.usd(start, size))))
     leave(0)
     return pairs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import ModelTurn, ToolsChanged, Trace, compact_json
+from ..model import ModelTurn, Trace, compact_json
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..tokens.counting import TokenCounter, encoding_for
@@ -46,7 +46,7 @@ def index_trace(
         seen=recorded.seen,
         tokens=tuple(map(count.message, recorded.messages)),
         tools_tokens={
-            s.index: count.tools(s.tools) for s in trace.steps if isinstance(s, ToolsChanged)
+            step: round(fit.counting.factor * size) for step, size in fit.tools_tokens.items()
         },
         answer_tokens={turn.index: _answer_tokens(turn, count) for turn in trace.model_turns},
         reasoning_tokens=fit.reasoning_tokens,

@@ -20,7 +20,7 @@ from ..model.audit import (
 from ..tokens.prices import UnitPrices
 from .cache_breaks import cache_report
 from .calls import answered_calls, call_line
-from .carried import OUTSIDE, Carried, carried_by, within_reported
+from .carried import OUTSIDE, TOOLS, Carried, carried_by, within_reported
 from .checks.instructed import missing_instructions
 from .of_replay import ReplayEvidence
 from .prices import PricedCall
@@ -29,11 +29,12 @@ from .rereads import rereads_of
 DEAREST = 10
 """The number of dearest results to list."""
 
-BESIDE = "instructions and tools that were not recorded"
+_OUTSIDE = {TOOLS: "tool definitions", OUTSIDE: "billed beyond the counted texts"}
 _KINDS = {
     "user": "user messages",
     "system": "system messages",
     "model": "the model's own earlier answers",
+    "made": "summaries of earlier messages",
 }
 
 
@@ -189,19 +190,20 @@ def _parts(
 
     def part_of(number: int) -> tuple[str, bool]:
         """The name of the part that a message belongs to, and True for a tool."""
-        message = messages[number] if number != OUTSIDE else None
-        if message is None or message.step is None:
-            return BESIDE, False
-        name = names.get(message.step)
+        if number in _OUTSIDE:
+            return _OUTSIDE[number], False
+        message = messages[number]
+        name = names.get(-1 if message.step is None else message.step)
         return (_KINDS[message.kind], False) if name is None else (name, True)
 
+    once = {TOOLS: sum(recorded.index.tools_tokens.values())}
     by_part = grouped((part_of(number), number) for number in carried)
     parts = [
         PromptPart(
             name=name,
             tool=tool,
-            messages=sum(number != OUTSIDE for number in numbers),
-            tokens=sum(tokens[number] for number in numbers if number != OUTSIDE),
+            messages=sum(number not in _OUTSIDE for number in numbers),
+            tokens=sum(once.get(n, 0) if n in _OUTSIDE else tokens[n] for n in numbers),
             carried_tokens=round(sum(carried[number].tokens for number in numbers)),
             usd=sum(carried[number].usd for number in numbers) if priced else None,
         )

@@ -21,7 +21,7 @@ from ..model.messages import Running, Speaking, recorded_messages, recorded_prom
 from .caching import cache_use
 from .counting import TokenCounter
 
-CALIBRATION_VERSION = "2"
+CALIBRATION_VERSION = "3"
 """The version of the calibration; part of every key in the cache."""
 
 FEWEST_TURNS = 5
@@ -52,17 +52,18 @@ class Size(NamedTuple):
 
 class SentPrompt(NamedTuple):
     """A prompt that the recorded model got. `reported` is the provider's count (0: none), `tools`
-    the size of the tool definitions."""
+    the size of the tool definitions, of the step `defined`."""
 
     thread: str
     reported: int
     tools: int
+    defined: int
     size: Size
 
 
 class Calibration(NamedTuple):
     """The counting of a trace. `reasoning_tokens` is the reasoning resent with each model turn, by
-    its step.
+    its step, `tools_tokens` the definitions in the encoding, by the step that has them.
 
     `error` is the mean relative error of the counts of reported prompts, 0 if none is reported.
     """
@@ -70,6 +71,7 @@ class Calibration(NamedTuple):
     counting: Counting = Counting()
     reasoning_tokens: dict[int, int] = {}
     error: float = 0.0
+    tools_tokens: dict[int, int] = {}
 
 
 def calibration_of(
@@ -94,20 +96,37 @@ def calibration_of(
     flagged = {
         turn.index: _reasoning(turn, count) for turn in trace.model_turns if turn.reasoning_resent
     }
-    sent = [prompt for prompt in sent_prompts(trace, count) if prompt.reported > 0]
+    prompts = [*sent_prompts(trace, count)]
+    tools = _tools_tokens(prompts)
+    sent = [it._replace(tools=tools.get(it.defined, 0)) for it in prompts if it.reported > 0]
     if len(sent) < 2:
-        return Calibration(base, {step: size for step, size in flagged.items() if size})
+        resent = {step: size for step, size in flagged.items() if size}
+        return Calibration(base, resent, tools_tokens=tools)
     best = _best_fit(sent, assumed, said_so=bool(flagged))
     plain_error = _error(sent, "", Counting())
     if best.error >= plain_error:
-        return Calibration(base, error=plain_error)
+        return Calibration(base, error=plain_error, tools_tokens=tools)
     counting = msgspec.structs.replace(
         best.counting, cache_used=use.used, cache_share=use.share, calibrated=True
     )
     sizes = {turn.index: best.size(turn, count) for turn in trace.model_turns}
-    return Calibration(
-        counting, {step: size for step, size in sizes.items() if size > 0}, best.error
-    )
+    resent = {step: size for step, size in sizes.items() if size > 0}
+    return Calibration(counting, resent, best.error, tools)
+
+
+def _tools_tokens(prompts: Iterable[SentPrompt]) -> dict[int, int]:
+    """The size of each recorded list of tool definitions, by its step. A provider may write them
+    shorter, so it is at most what its counts leave beside the texts of each prompt.
+
+    >>> sent = [SentPrompt("main", 500, 900, 0, Size(text=200)), SentPrompt("main", 0, 50, 4, Size())]
+    >>> _tools_tokens(sent)
+    {0: 300, 4: 50}
+    """
+    sizes = {}
+    for step, with_tools in grouped((it.defined, it) for it in prompts if it.tools).items():
+        left = (it.reported - it.size.text for it in with_tools if it.reported)
+        sizes[step] = max(0, min([with_tools[0].tools, *left]))
+    return sizes
 
 
 def _best_fit(sent: Sequence[SentPrompt], assumed: bool, *, said_so: bool) -> _Fit:
@@ -258,18 +277,19 @@ def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
     for turn, keep, tail in recorded_prompts(trace, recorded):
         reported = turn.usage.prompt_tokens if turn.usage is not None else 0
         size = sizes[turn.thread].change(keep, tail)
-        yield SentPrompt(turn.thread, reported, tools[turn.index], size)
+        yield SentPrompt(turn.thread, reported, *tools[turn.index], size)
 
 
-def _tools_of_turns(trace: Trace, count: TokenCounter) -> dict[int, int]:
-    """The size of the tool definitions in the prompt of each model turn, by its step."""
-    by_thread: dict[str, int] = {}
+def _tools_of_turns(trace: Trace, count: TokenCounter) -> dict[int, tuple[int, int]]:
+    """The size of the tool definitions in the prompt of each model turn, and the step that has
+    them, by the turn's step."""
+    by_thread: dict[str, tuple[int, int]] = {}
     by_turn = {}
     for step in trace.steps:
         if isinstance(step, ToolsChanged):
-            by_thread[step.thread] = count.tools(step.tools)
+            by_thread[step.thread] = count.tools(step.tools), step.index
         elif isinstance(step, ModelTurn):
-            by_turn[step.index] = by_thread.get(step.thread, 0)
+            by_turn[step.index] = by_thread.get(step.thread, (0, -1))
     return by_turn
 
 

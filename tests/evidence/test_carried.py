@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.evidence.carried import OUTSIDE, carried_by
+from bench.evidence.carried import OUTSIDE, TOOLS, carried_by
 from bench.model.audit import Charges
 from bench.model.replay import Call
 
@@ -19,8 +19,8 @@ def slow(calls, tokens, charges):
         charged = charges[call.step]
         inside = sum(tokens[number] for number in prompt)
         scale = min(1.0, charged.prompt_tokens / inside) if inside else 1.0
-        outside = charged.prompt_tokens - inside if scale == 1.0 else 0
-        places = [OUTSIDE] * outside + [n for n in prompt for _ in range(tokens[n])]
+        places = [n for n in prompt for _ in range(tokens[n])]
+        places[:0] = [TOOLS if n < call.tools_tokens else OUTSIDE for n in range(charged.prompt_tokens - inside)]
         for place, number in enumerate(places):
             begin, end = place * scale, (place + 1) * scale
             read = max(0.0, min(end, charged.cached_tokens) - begin)
@@ -40,7 +40,7 @@ def runs(draw):
     for step in range(draw(st.integers(1, 5))):
         keep = draw(st.integers(0, length))
         tail = draw(st.lists(st.integers(0, len(tokens) - 1), max_size=4, unique=True))
-        calls.append(Call(step, "main", keep, tuple(tail)))
+        calls.append(Call(step, "main", keep, tuple(tail), draw(st.integers(0, 9))))
         length = keep + len(tail)
         prompt = draw(st.integers(1, 60))
         read = draw(st.integers(0, prompt))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...model import compact_json
 from .. import Document, Fields, register
+from ..intakes.attributes import Attributes
 from ..intakes.messages import ROLES
 from ..intakes.tree import Span, Tree, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
@@ -58,14 +59,16 @@ def _observations(values: list[Fields]) -> list[Fields]:
 def _span(item: Fields, unread: Unread) -> Span:
     kind, name = text(item.get("type")) or "", text(item.get("name")) or ""
     inputs, failed = from_json_text(item.get("input")), item.get("level") == "ERROR"
+    shown = _plain(inputs)
     tools = [message["content"] for message in dicts(inputs) if _is_tool(message)]
-    known = langchain_in(as_dict(from_json_text(item.get("metadata"))))
+    metadata = as_dict(from_json_text(item.get("metadata")))
+    known, noted = langchain_in(metadata), Attributes(as_dict(metadata, "attributes"))
     if kind == "AGENT":
         known["agent"] = known["agent"] or name
     return span_of(
         item,
         _KINDS.get(kind, kind.lower() or "unknown"),
-        _plain(inputs),
+        _request(shown, noted, unread) if kind == "GENERATION" else shown,
         _plain(from_json_text(item.get("output"))),
         unread,
         error=(text(item.get("statusMessage")) or "failed") if failed else None,
@@ -74,6 +77,21 @@ def _span(item: Fields, unread: Unread) -> Span:
         tools=tools or None,
         **known,
     )
+
+
+def _request(inputs: Any, noted: Attributes, unread: Unread) -> Any:
+    """The input of a generation; if that is a list of messages, with the tools in its attributes,
+    and with the system prompt there, which newer exports repeat among the messages.
+
+    >>> noted = Attributes({"gen_ai.system_instructions": "Be brief."})
+    >>> _request([{"role": "user", "content": "Go."}], noted, Unread())
+    {'system': 'Be brief.', 'tools': None, 'messages': [{'role': 'user', 'content': 'Go.'}]}
+    """
+    if not isinstance(inputs, list):
+        return inputs
+    has_system = any(message.get("role") == "system" for message in dicts(inputs))
+    system = None if has_system else noted.instructions(unread)
+    return {"system": system, "tools": noted.tools(), "messages": inputs}
 
 
 def _is_tool(message: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import Document, Fields, register
+from ..intakes.attributes import Attributes
 from ..intakes.tree import Span, Tree, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
 from ..values import Unread, as_dict, as_list, dicts, first_of, from_json_text, text
@@ -42,7 +43,6 @@ _CONVENTIONS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
 _DIGITS = re.compile(r"-?[0-9]{1,25}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
-_WRAPPERS = {"message", "tool_call", "message_content", "tool", "image"}
 _LEVELS = (
     ("resourceSpans", "resource_spans", "batches"),
     ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"),
@@ -101,7 +101,7 @@ def _span(span: _Recorded, unread: Unread) -> Span:
         call_id=span.text(*_TOOL_CALL_IDS),
         usage=usage_in(counts, unread) if is_call else None,
         model=None if model in ("", "unknown") else model,
-        tools=_tools_in(span) if is_call else None,
+        tools=span.tools() if is_call else None,
         **_places(span),
     )
 
@@ -136,15 +136,15 @@ def _places(span: _Recorded) -> dict[str, str]:
 
 
 def _request(span: _Recorded, unread: Unread) -> Fields | None:
-    system = _decoded(span, "gen_ai.system_instructions", unread)
-    listed = _decoded(span, "gen_ai.input.messages", unread)
-    listed = listed or _decoded(span, "ai.prompt.messages", unread)
+    system = span.instructions(unread)
+    listed = span.decoded("gen_ai.input.messages", unread)
+    listed = listed or span.decoded("ai.prompt.messages", unread)
     listed = as_list(listed) or _spread(span, "llm.input_messages", "gen_ai.prompt")
     return {"system": system, "messages": listed} if system or listed else None
 
 
 def _response(span: _Recorded, unread: Unread) -> Any:
-    answers = dicts(_decoded(span, "gen_ai.output.messages", unread))
+    answers = dicts(span.decoded("gen_ai.output.messages", unread))
     answers = answers or _spread(span, "llm.output_messages", "gen_ai.completion")
     if not answers and {"ai.response.text", "ai.response.toolCalls"} & span.attributes.keys():
         answers = [_of_vercel(span, unread)]
@@ -152,25 +152,8 @@ def _response(span: _Recorded, unread: Unread) -> Any:
     return {"choices": choices} if choices else span.first("ai.response.object")
 
 
-def _tools_in(span: _Recorded) -> list[Any] | None:
-    defined = from_json_text(span.first("gen_ai.tool.definitions", "ai.prompt.tools"))
-    if isinstance(defined, list) and defined:
-        return list(map(from_json_text, defined))
-    listed = dicts(span.below("llm.tools") or span.below("llm.request.functions"))
-    return [from_json_text(tool.get("json_schema")) or tool for tool in listed] or None
-
-
-def _decoded(span: _Recorded, key: str, unread: Unread) -> Any:
-    """The value of an attribute, decoded if it is JSON; None, and counted, if that was cut."""
-    value = from_json_text(span.attributes.get(key))
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        unread.add(f"attribute {key!r} that was cut: the exporter limits their length")
-        return None
-    return value
-
-
 def _of_vercel(span: _Recorded, unread: Unread) -> Fields:
-    calls = dicts(_decoded(span, "ai.response.toolCalls", unread))
+    calls = dicts(span.decoded("ai.response.toolCalls", unread))
     return {
         "content": span.text("ai.response.text"),
         "reasoning": span.text("ai.response.reasoning"),
@@ -196,46 +179,14 @@ def _message(fields: Fields) -> Fields:
 # ---------------------------------------------------------------- spans of any exporter
 
 
-class _Recorded:
+class _Recorded(Attributes):
     """One recorded span, decoded. The console exporter puts its ids in a context."""
 
     def __init__(self, span: Fields) -> None:
         self.record = {**span, **as_dict(span.get("context"))}
         self.trace = _id(first_of(self.record, ("traceId", "trace_id")))
         self.name = text(span.get("name")) or ""
-        self.attributes = _attributes(span.get("attributes"))
-
-    def first(self, *keys: str) -> Any:
-        return first_of(self.attributes, keys)
-
-    def text(self, *keys: str) -> str:
-        """The first attribute, among `keys`, that is a text and not empty, else `""`."""
-        return next(filter(None, (text(self.attributes.get(key)) for key in keys)), "")
-
-    def below(self, prefix: str) -> Any:
-        """The attributes `prefix.…` as one value: nested objects, or lists where all names are
-        numbers; None without any."""
-        values: Fields = {}
-        for key, value in self.attributes.items():
-            if key.startswith(f"{prefix}."):
-                inner = values
-                *outer, last = key[len(prefix) + 1 :].split(".")
-                for name in outer:
-                    inner = inner.setdefault(name, {})
-                    inner = inner if isinstance(inner, dict) else {}
-                inner[last] = value
-        return _listed(values) if values else None
-
-
-def _listed(value: Any) -> Any:
-    """A value with lists for objects of numbered names, without OpenInference's wrapping."""
-    if not isinstance(value, dict):
-        return value
-    if value and all(name.isdecimal() and len(name) < 10 for name in value):
-        return [_listed(value[name]) for name in sorted(value, key=int)]
-    if len(value) == 1 and not _WRAPPERS.isdisjoint(value):
-        return _listed(*value.values())
-    return {name: _listed(item) for name, item in value.items()}
+        super().__init__(_attributes(span.get("attributes")))
 
 
 def _spans_of(values: Iterable[Any], unread: Unread) -> list[_Recorded]:
