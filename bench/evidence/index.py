@@ -67,22 +67,20 @@ def _window_of(trace: Trace, model: str | None) -> int | None:
 def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
     """Output tokens of a turn: the provider's count, else its text, calls and reasoning counted.
 
-    A reported count much smaller than the text was taken before the answer ended; then the text is
+    A reported count much smaller than these was taken before the answer ended; then they are
     counted.
 
     >>> from bench.model import Usage
-    >>> usages = [Usage(prompt_tokens=9, completion_tokens=count) for count in (3, 4, 40)]
-    >>> turns = [ModelTurn(index=0, content="one two three four five six", usage=usage) for usage in usages]
+    >>> usages = [Usage(prompt_tokens=9, completion_tokens=count) for count in (4, 5, 40)]
+    >>> turns = [ModelTurn(index=0, content="one two three four five", reasoning="So six.", usage=usage) for usage in usages]
     >>> [_answer_tokens(turn, TokenCounter()) for turn in turns]
-    [6, 4, 40]
+    [8, 8, 40]
     """
-    counted = count.text(turn.content) + sum(
+    counted = count.text(turn.content) + count.text(turn.reasoning or "")
+    counted += sum(
         count.text(call.name) + count.text(compact_json(call.arguments))
         for call in turn.tool_calls
         if not call.in_text
     )
-    if turn.usage is None:
-        return counted + count.text(turn.reasoning or "")
-    return (
-        counted if counted > _EARLY * turn.usage.completion_tokens else turn.usage.completion_tokens
-    )
+    reported = 0 if turn.usage is None else turn.usage.completion_tokens
+    return counted if counted > _EARLY * reported else reported

@@ -106,7 +106,7 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         yield f"The provider reported the tokens of {some}; the others are {by_us}"
     if estimated := sum(turn.output_estimated for turn in turns):
         some = f"{count(estimated)} of {counted(reported, 'answer')}"
-        yield f"The tokens of {some} were reported before their end, so bench counted the text."
+        yield f"The tokens of {some} were reported before their end, so bench counted what is recorded."
     if reported:
         yield "The split of a prompt by message is fitted to the reported counts."
         yield from _replayed(sessions)
