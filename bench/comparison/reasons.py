@@ -10,7 +10,7 @@ from ..model.scores import Rule
 from ..text.wording import at_difference, count, counted, percent, quoted, shortened
 from .certainty import EQUAL, FEWEST
 from .rules import GAINS, entry_of, is_certain
-from .wording import costs, sample
+from .wording import costs, sample, tries_of
 
 _NOTHING_MISSED = "nothing that a turn used would be missing"
 _LOSSES: dict[Rule, str] = {"needed": "missed turns", "far": "old facts"}
@@ -152,12 +152,12 @@ def figure_and_basis(item: Ranked, result: RuleResult, advice: Advice) -> str:
 
 def losses_in_words(item: Ranked, advice: Advice) -> str:
     """What the prompts of a strategy would miss, and what would have to be fetched; "" if that was
-    not measured."""
+    not measured. That nothing is missing is not known of texts that could not be checked."""
     losses = []
     for rule in filter(_is_loss, item.rules):
         if not is_best(rule):
             losses.append(figure_and_basis(item, rule, advice))
-        elif rule.rule == "needed":
+        elif rule.rule == "needed" and not item.marks:
             losses.append(figure_in_words(rule))
     needed, fetched = item.result("needed"), ""
     if losses and item.handle_turns:
@@ -195,11 +195,11 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return "does the same as today"
     if refusals := [rule for rule in item.broken if rule.rule not in GAINS]:
         return "; ".join(map(_refusal, refusals))
-    if item.failed:
-        return _no_gain(item, item.failed, advice)
-    if item.marks:
+    if item.marks and item.verdict == "not certain":  # whatever more runs decide
         words = f" ({item.unchecked_text})" if item.unchecked_text else ""
         return f"some texts could not be checked, so what they lose is unknown{words}"
+    if item.failed:
+        return _no_gain(item, item.failed, advice)
     if item.verdict != "ship":
         return ""
     doubts = [
@@ -243,7 +243,7 @@ def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
     if last.rule == "cheaper" and last.value > 1:
         worst = costs(replace(price, ratio=last.value)) if price else "more"
         return f"perhaps {worst} on other runs"
-    return f"that may be chance, as {count(len(advice.tried))} were tried"
+    return f"that may be chance, as {count(tries_of(advice))} were tried"
 
 
 def _why_not_advised(item: Ranked, advice: Advice) -> str:

@@ -22,7 +22,7 @@ from .reasons import (
     refusal_in_words,
 )
 from .rules import entry_of, finite, place_of, slots_in_spec
-from .wording import costs, expected_in_words, pricing_of, sample
+from .wording import costs, expected_in_words, pricing_of, sample, tries_of
 
 _NOT_CACHED = "where prompts are not cached"
 _KEEP = "Keep what runs today"
@@ -62,9 +62,10 @@ def with_sentence(advice: Advice, asks: str) -> Advice:
 def _subject(advice: Advice, asks: str) -> Ranked | None:
     """The strategy to ship, else the one that comes closest to it.
 
-    If the question is savings, that is one that saves and that no rule refuses; of several the one
-    asked about, else the cheapest. For stores, evaluators and routers it is the best of those that
-    answer the question; figures of a first rule, such as expected routes, come before others.
+    If the question is savings, that is one that saves, that no rule refuses, and whose texts could
+    all be checked; of several the one asked about, else the cheapest. For stores, evaluators and
+    routers it is the best of those that answer the question; figures of a first rule, such as
+    expected routes, come before others.
     """
     if advice.answers != "savings":
         measured = [(item, figure.metric) for item in advice.tried if (figure := item.figure)]
@@ -80,7 +81,8 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
     def place(item: Ranked) -> tuple[bool | float, ...]:
         price = item.price.per_run if item.price and item.saves else math.inf
         is_other, is_unasked = (item.strategy != name for name in (advice.advised, asks))
-        return is_other, not item.saves, item.verdict in REFUSED, is_unasked, price
+        is_refused = item.verdict in REFUSED
+        return is_other, not item.saves, is_refused, bool(item.marks), is_unasked, price
 
     return min(acting, key=place, default=None)
 
@@ -110,7 +112,7 @@ def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
         return f"{start} {refusal}."
     if item.verdict == "ship":
         return f"{start} is within all limits{item.reason and f', but {item.reason}'}."
-    return f"{start} {item.verdict if item.verdict == 'not certain' else item.reason}."
+    return f"{start} ({item.reason})." if word == "Not certain" else f"{start} {item.reason}."
 
 
 def _refusal(item: Ranked) -> str:
@@ -200,7 +202,7 @@ def _certainty(item: Ranked, advice: Advice) -> str:
     gain, price = item.rules[-1].rule, item.price
     if gain not in ("better", "cheaper"):
         return "" if price is None or price.ratio is None else f"{sentence_case(_INVALID_TODAY)}."
-    many = len(advice.tried)
+    many = len(advice.tried) if gain == "better" else tries_of(advice)
     words = "is certainly better than what runs today"
     if gain == "cheaper":
         saved = "tokens" if price and price.unit == "tokens" else "something"

@@ -66,6 +66,21 @@ def expected_in_words(item: Ranked | None, advice: Advice) -> str:
     return f"expect {expected}, as it was chosen among {count(len(advice.tried))}"
 
 
+def tries_of(advice: Advice) -> int:
+    """The number of strategies with prices of their own. Those that cost the same on every task are
+    one try, and those that cost what today's does none, as they are when p-values are corrected.
+
+    >>> prices = [Price(unit="usd", per_run=cost, ratio=cost / 9, high=1.0) for cost in (9, 8, 8, 7)]
+    >>> names = "recorded", "mine", "same", "other"
+    >>> ranked = [Ranked(strategy=it, verdict="ship", price=price) for it, price in zip(names, prices)]
+    >>> tries_of(Advice(advised=None, sentence="", unit="usd", tasks=9, runs=9, ranked=tuple(ranked)))
+    2
+    """
+    prices = (item.price for item in advice.tried)
+    own = {(it.per_run, it.high) for it in prices if it and (it.ratio, it.high) != (1.0, 1.0)}
+    return len(own)
+
+
 _CHEAP = 0.1
 """The price of a run, in dollars, below which prices are stated per 1,000 runs."""
 

@@ -107,6 +107,7 @@ def situations() -> dict[str, list[MeasuredRun]]:
         "five runs": runs_with_prices(today[:5], mine=less[:5]),
         "prices far apart": runs_with_prices(today, mine=mixed),
         "texts that were not read": runs_with_prices(today, mine=unread),
+        "one run, the cheapest not read": runs_with_prices(today[:1], mine=unread[:1], other=little[:1]),
         "no cheaper one": runs_with_prices(today, mine=today),
         "two that are dearer": runs_with_prices(less, mine=today, other=today),
         "a little cheaper": runs_with_prices(today, mine=little),
