@@ -114,8 +114,8 @@ class ScenarioItem(pytest.Item):
             return sayable(str(excinfo.value))
         return super().repr_failure(excinfo)
 
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, self.name
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
 
 
 def judged(path: Path, config: pytest.Config) -> Compared:

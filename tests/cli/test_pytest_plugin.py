@@ -163,7 +163,7 @@ CONFTESTS = {
         "import pytest\n"
         "def pytest_collection_modifyitems(items):\n    for i in items:\n        i.add_marker(pytest.mark.xfail)\n"
     ),
-    "skips": "import pytest\ndef pytest_runtest_setup(item):\n    pytest.skip()\n",
+    "skips": "import pytest\ndef pytest_collection_modifyitems(items):\n    [i.add_marker(pytest.mark.skip) for i in items]\n",
     "runs no session": "def pytest_cmdline_main(config):\n    return 0\n",
     "takes the judge out": (
         "def pytest_sessionstart(session):\n    p = session.config.pluginmanager\n"
