@@ -158,8 +158,9 @@ def failures(compared: Compared, config: pytest.Config) -> list[str]:
     nothing = [] if is_measured(compared) else ["nothing was measured"]
     if _is_asked(config, UNDECIDED):
         return [*nothing, *gates_in_words(compared, "fail")]
-    damaged = damaged_in_words(compared, UNDECIDED)
-    return [*nothing, *gates_in_words(compared, "fail", "undecided"), *filter(None, [damaged])]
+    failed = [*nothing, *gates_in_words(compared, "fail")]
+    damaged = damaged_in_words(compared, "" if failed else UNDECIDED)
+    return [*failed, *gates_in_words(compared, "undecided"), *filter(None, [damaged])]
 
 
 def _advice(compared: Compared) -> list[str]:

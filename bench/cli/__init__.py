@@ -17,8 +17,9 @@ from .audit import audit
 from .importing import import_
 from .listing import list_
 from .options import every_command
+from .outcome import annotation, inside_actions
 from .run import run
-from .saying import hush, prepare_streams, say
+from .saying import hush, prepare_streams, say, say_command
 from .show import show
 from .starter_files import init
 
@@ -79,5 +80,7 @@ def _fail(message: str, code: int) -> NoReturn:
     hush()
     with contextlib.suppress(OSError):  # nobody reads it, and the exit code still counts
         say(f"error: {message}", err=True)
+        if inside_actions():
+            say_command(annotation("error", None, "bench", message))
     hush()
     raise SystemExit(code)

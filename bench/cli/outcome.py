@@ -31,6 +31,7 @@ def print_outcome(
     `files` are the scenario files of the comparisons. An `option` that was not given passes with
     damaged recordings.
     """
+    from ..comparison.gates import is_measured
     from ..reports.gates import damaged_in_words, not_accepted
 
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
@@ -43,15 +44,18 @@ def print_outcome(
         for line in workflow_commands(comparisons, files):
             say_command(line)
         _append_summary(comparisons)
-    damaged = [*filter(None, (damaged_in_words(item, option) for item in comparisons))]
-    if len(comparisons) > 1 or comparisons[0].gates or damaged:
-        gates = [gate for item in comparisons for gate in item.gates if gate.rule.metric]
-        counted: Counter[str] = Counter(gate.outcome for gate in gates)
-        each = [
-            f"{counted[outcome]} {word}" for outcome, word in _WORDS.items() if counted[outcome]
-        ]
+    gates = [gate for item in comparisons for gate in item.gates]
+    counted: Counter[str] = Counter(gate.outcome for gate in gates if gate.rule.metric)
+    each = [f"{counted[outcome]} {word}" for outcome, word in _WORDS.items() if counted[outcome]]
+    why = ["--require-baseline is not met"] * any(
+        gate.outcome == "fail" and not gate.rule.metric for gate in gates
+    )
+    why += ["nothing was measured"] * (not all(map(is_measured, comparisons)))
+    option = option if code == 3 else ""  # a failure stays one
+    why += filter(None, dict.fromkeys(damaged_in_words(item, option) for item in comparisons))
+    if len(comparisons) > 1 or gates or why:
         summary = f"Gates: {', '.join(each) or 'none declared'}"
-        say(f"{'; '.join([summary, *dict.fromkeys(damaged)])} (exit {code})")
+        say(f"{'; '.join([summary, *why])} (exit {code})")
 
 
 # ---------------------------------------------------------------- GitHub Actions
@@ -80,7 +84,7 @@ def workflow_commands(
         waiting += filter(None, [damaged_in_words(compared)])
         for kind, lines in (("error", failed), ("warning", waiting)):
             if lines:
-                yield _command(kind, file, f"bench: {compared.title}", "\n".join(lines))
+                yield annotation(kind, file, f"bench: {compared.title}", "\n".join(lines))
 
 
 def _append_summary(comparisons: Sequence[Compared]) -> None:
@@ -100,7 +104,8 @@ def _append_summary(comparisons: Sequence[Compared]) -> None:
         ) from None
 
 
-def _command(kind: str, file: Path | None, title: str, message: str) -> str:
+def annotation(kind: str, file: Path | None, title: str, message: str) -> str:
+    """The workflow command that shows a message on a file, or on none."""
     place = f"file={_property(file.as_posix())}," if file is not None else ""
     return f"::{kind} {place}title={_property(title)}::{_data(message)}"
 

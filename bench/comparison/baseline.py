@@ -4,7 +4,7 @@ signature of the scenario that they depend on."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,17 +12,20 @@ import msgspec
 from ..files.limits import read_result
 from ..model.base import SCHEMA_VERSION, json_bytes
 from ..model.compared import Compared
-from ..model.errors import ResultsError, nearest, one_line
+from ..model.errors import ResultsError, one_line
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Score
 from ..model.signature import GateRule, Signature
+from ..text.wording import listed
 from .gate_rules import judged_strategies
 
 
 class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted values. A JSON report has these keys too, so it can also be a baseline."""
+    """Accepted values. A JSON report has these keys too, so it can also be a baseline; a report
+    alone has the `file` of its scenario."""
 
     title: str
+    file: str | msgspec.UnsetType = msgspec.UNSET
     signature: Signature
     specs: dict[str, str] = {}
     rules: tuple[GateRule, ...] = ()
@@ -66,9 +69,9 @@ def score_bytes(file: ScoreFile) -> bytes:
     return msgspec.json.format(data, indent=2) + b"\n"
 
 
-def read_scores(path: Path, title: str = "") -> ScoreFile | None:
-    """The score file at a path, or None if there is no file. In a report on several scenarios it is
-    the one called `title`.
+def read_scores(path: Path, scenario: str = "") -> ScoreFile | None:
+    """The score file at a path, or None if there is no file. In a report it is that of a scenario's
+    file; without one there may be no other.
 
     Raises ResultsError for anything but a score file, for another schema, and for a report without
     that scenario.
@@ -81,10 +84,13 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
         read = msgspec.json.decode(data, type=ScoreFile | tuple[ScoreFile, ...])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}: {one_line(error)} — {again}") from None
-    files = {file.title: file for file in (read if isinstance(read, tuple) else [read])}
-    if len(files) != 1 and title not in files:
-        raise ResultsError(f"{path}: has no scenario {title!r}{nearest(title, files)}")
-    scores = files.get(title) or next(iter(files.values()))
+    every: Sequence[ScoreFile] = read if isinstance(read, tuple) else (read,)
+    found = [it for it in every if not scenario or it.file == scenario]
+    if len(found) != 1:
+        known = listed([it.file or it.title for it in every], 3) or "nothing"
+        what = f"{path}: has the scores of {known}, not of {scenario or 'one scenario'}"
+        raise ResultsError(f"{what} — give a report of that (-o FILE.json)")
+    (scores,) = found
     if scores.schema != SCHEMA_VERSION:
         raise ResultsError(
             f"{path}: schema {scores.schema}, this bench reads {SCHEMA_VERSION} — {again}"

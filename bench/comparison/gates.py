@@ -33,8 +33,9 @@ from .totals import value_of
 JUDGE = GateRule(metric="")
 """The rule of results about strategies or runs that were replaced or removed since the baseline."""
 
-_UPDATE = "with `bench run --update-baseline`"
-_NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
+LOST = "missing or changed since the baseline"
+"""The first words of the reason of a gate whose baseline has other recordings."""
+_NO_BASELINE = "there is no baseline yet"
 _CHECKS: dict[str, Rule] = {"faithful.changed": "changed", "faithful.invented": "invented"}
 """The metrics that count a rule's findings; a gate on one passes only if all texts were checked."""
 _SILENT = "loss.silent_truncation"
@@ -64,7 +65,19 @@ def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]
     changes += [f"gate {gate} is gone or looser" for gate in words]
     outcome: Outcome = "fail" if required else "skipped"
     change_result = GateResult(rule=JUDGE, strategy="", outcome=outcome)
-    return (*results, *(replace(change_result, reason=change) for change in changes))
+    way = "restore it, or run without --require-baseline" if base and required else ""
+    reasons = (with_way(change, _accept(compared) or way) for change in changes)
+    return (*results, *(replace(change_result, reason=reason) for reason in reasons))
+
+
+def with_way(what: str, way: str) -> str:
+    """A reason, and the way to go on where there is one."""
+    return " — ".join(filter(None, (what, way)))
+
+
+def _accept(compared: Compared) -> str:
+    """The way to accept what differs from the baseline; "" where nothing can be accepted."""
+    return f"accept the values of now with `{compared.accept}`" if compared.accept else ""
 
 
 def _dropped(against: Against) -> Iterator[tuple[GateRule, str]]:
@@ -114,7 +127,7 @@ def _obstacles(
 ) -> Iterator[tuple[Outcome, str, str | None]]:
     """Yield the reasons not to judge a gate by its value, the strongest first, each as (outcome,
     reason, run)."""
-    name, is_limit = gate.strategy, has_limit(gate.rule)
+    name, is_limit, accept = gate.strategy, has_limit(gate.rule), _accept(against.compared)
     compared, base, now, before = against.compared, against.base, against.now, against.before
     info = compared.metrics.get(gate.rule.metric)
     if info is None:
@@ -126,27 +139,29 @@ def _obstacles(
         yield "undecided" if unstable else "fail", finding.text, finding.run
     if base is None:
         if not is_limit:
-            yield "skipped", _NO_BASELINE, None
+            yield "skipped", with_way(_NO_BASELINE, accept), None
         return
     missing: Outcome = "fail" if required else "undecided"
-    is_file = compared.against.endswith(".baseline.json")  # else it was made from a git revision
-    accept = f" — accept the values of now {_UPDATE}" if is_file else ""
     if against.lost:
-        what = f"missing or changed since the baseline: {listed(against.lost, 3)}"
+        what = f"{LOST}: {listed(against.lost, 3)}"
         unread = ", ".join(f"{many} × {kind}" for kind, many in against.unread.items())
-        restore = "damaged" if unread or compared.damaged else "missing"
-        way = accept if accept and restore == "missing" else f" — restore what is {restore}"
-        yield missing, f"{what}{unread and f' ({unread})'}{way}", None
+        is_damaged = unread or compared.damaged
+        restore = f"restore what {'is damaged' if is_damaged else 'differs'}"
+        instead = " in place of --require-baseline" if required else ""
+        way = f"{restore} or update the branch, or run with --allow-inconclusive{instead}"
+        if accept:
+            way = f"{restore}, or {'delete it and ' if is_damaged else ''}{accept}"
+        yield missing, with_way(f"{what}{unread and f' ({unread})'}", way), None
     if not now.all:
         yield "undecided", "no run of the baseline is here", None
     elif not is_limit and all(before.score(run, name) is None for run in before.all):
-        yield "undecided", f"the baseline has no values of {name!r}{accept}", None
+        yield "undecided", with_way(f"the baseline has no values of {name!r}", accept), None
     for run_before, run in zip(before.all, now.all, strict=True):
         if before.number(run_before, name, info.name) and not now.number(run, name, info.name):
             yield "undecided", f"was measured on {run.id} and is not any more", run.id
     why = stale(compared.signature, base.signature, info)
     if why and (info.unit in COUNTED or not is_limit):
-        yield missing, f"the baseline was made otherwise ({why}){accept}", None
+        yield missing, with_way(f"the baseline was made otherwise ({why})", accept), None
 
 
 def _by_change(gate: GateResult, against: Against, info: MetricInfo) -> Iterator[GateResult]:

@@ -67,10 +67,13 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     `details` are of the few runs and strategies that a report shows. `totals` are over all runs: by
     strategy, then metric. `specs_before` are the specs of the strategies in `against`, where they
-    are known; `new_runs` are the runs that it does not have.
+    are known; `new_runs` are the runs that it does not have. `file` is the path of the scenario in
+    its repository, `accept` the command that makes these values its baseline; "" without one.
     """
 
     title: str
+    file: str = ""
+    accept: str = ""
     asks: str = ""
     signature: Signature
     strategies: tuple[str, ...]

@@ -63,6 +63,9 @@ def spec_error_for(
         raise (kind if isinstance(error, Exception) else LoadError)(why(error)) from error
 
 
+_BY_FILE = "name it by its own file, as in ../agent/memory.py:compress"
+
+
 def load_module(name: str) -> Any:
     """The module with a name. Raises SpecError if there is none, LoadError if it cannot be
     imported."""
@@ -75,7 +78,7 @@ def load_module(name: str) -> Any:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
             if f"{name}.".startswith(f"{error.name}."):  # not a module that this one imports
-                raise SpecError(why(error)) from error
+                raise SpecError(f"{why(error)} — install it here, or {_BY_FILE}") from error
             raise
 
 
@@ -143,7 +146,7 @@ def _not_imported(error: BaseException, path: str, written: str) -> str:
         place = raised or written
     what = f"{place}: cannot be imported: {type(error).__name__}: {one_line(error)}{refused(error)}"
     if isinstance(error, ModuleNotFoundError):
-        return f"{what} — install it here, or put the file beside {Path(path).name}"
+        return f"{what} — install it here, put the file beside {Path(path).name}, or {_BY_FILE}"
     return what
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..comparison.certainty import EQUAL
+from ..comparison.gates import LOST, with_way
 from ..comparison.prices import PRICES
 from ..comparison.reasons import example_in_words
 from ..comparison.rules import TABLE
@@ -41,7 +42,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     price = PRICES[reading.advice.unit][0]
     move = reading.move(first.strategy, price)
     before, after = (move.before or 0.0, move.after or 0.0) if move else (0.0, 0.0)
-    is_lost = first.outcome == "fail" and first.rule.metric != price
+    is_lost = first.outcome == "fail" and first.value is not None and first.rule.metric != price
     if is_lost and before - after > EQUAL * before:
         was, now = (reading.stated(it, price, reading.shared_runs) for it in (before, after))
         saved = f" In return, the {reading.label(price)} fell from {was} to {now} a run."
@@ -82,14 +83,16 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
 
 def damaged_in_words(compared: Compared, option: str = "") -> str:
     """How many recordings are damaged, the first of them and why, and what to do; "" for none. An
-    `option` that nobody has given passes with them."""
+    `option` would pass with them."""
     if not compared.damaged:
         return ""
     first, *others = compared.damaged
     verb, it = ("are", "them") if others else ("is", "it")
     head = f"{counted(len(compared.damaged), 'recording')} {verb} damaged"
-    run = f", or run with {option}" if option else ""
     example = f"{'first ' if others else ''}{first.path}: {first.reason.partition(' — ')[0]}"
+    if any(gate.reason.startswith(LOST) for gate in compared.gates):  # which says what to do
+        return f"{head} ({example})"
+    run = f", or run with {option}" if option else ""
     return f"{head} ({example}): delete or re-record {it}{run}"
 
 
@@ -97,8 +100,10 @@ def not_accepted(compared: Compared) -> str:
     """What nobody has accepted, and that this can be an error, as a sentence; "" for nothing, and
     where it is one."""
     failed = {gate.reason for gate in compared.gates if gate.outcome == "fail"}
-    skipped = (gate.reason for gate in compared.gates if gate.outcome == "skipped")
-    reasons = "; ".join(reason for reason in dict.fromkeys(skipped) if reason not in failed)
+    skipped = {gate.reason: None for gate in compared.gates if gate.outcome == "skipped"}
+    parts = (reason.partition(" — ") for reason in skipped if reason not in failed)
+    of_way = grouped((way, what) for what, _, way in parts)
+    reasons = "; ".join(with_way("; ".join(whats), way) for way, whats in of_way.items())
     return f"Not accepted yet: {reasons} (an error with --require-baseline)." if reasons else ""
 
 

@@ -81,7 +81,8 @@ def _answer(
         if name not in (_FAILED, _SHIP)
     )
     if failed := [gate for one in readings for gate in one.failed_gates]:
-        return Span(not_passed(failed, gates), "bad", strong=True), f" {head.text}{rest}"
+        shipped = f" {head.text}" if ships else ""  # a failed one may be to ship
+        return Span(not_passed(failed, gates), "bad", strong=True), f"{shipped}{rest}"
     return head, f"{rest} All {counted(gates, 'gate')} pass." if gates else rest
 
 

@@ -52,6 +52,9 @@ def render(
         colon = "" if report.title.endswith("?") else ":"
         text = f"{'✕' if report.failed else '·'} {report.title}{colon} {report.short}"
         lines += _wrapped(text, width, "  ")
+        lines += [
+            f"  {line}" for it in _of_role(report, "next") for line in _wrapped(it, width - 2)
+        ]
     if others:
         lines.append("")
     elif not verbose:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ..comparison.baseline import read_scores, score_file_of
+from ..comparison.gates import with_way
 from ..files.git import resolve, top_of, unpack
 from ..metrics import metric_infos
 from ..model.errors import BenchError, ResultsError
@@ -41,7 +44,7 @@ def base_of(plan: Scenario, against: str | None, options: RunOptions) -> Base:
     if not Path(against).is_file():
         what = f"{against}: no such file"
         raise BenchError(f"{what} — write it with `bench run -o {against}`, or name a revision")
-    return Base(read_scores(Path(against), plan.title), against)
+    return Base(read_scores(Path(against), plan.place), against)
 
 
 def _baseline_of(plan: Scenario, options: RunOptions) -> Base:
@@ -51,11 +54,11 @@ def _baseline_of(plan: Scenario, options: RunOptions) -> Base:
     scores, path = None, plan.baseline_path
     if path is not None:
         try:
-            scores = read_scores(path, plan.title)
+            scores = read_scores(path)
         except ResultsError:
             if not options.accepting:
                 raise
-    name = path.as_posix() if path and scores else ""
+    name = str(path) if path and scores else ""
     return Base(scores, name, missing)
 
 
@@ -66,8 +69,11 @@ def _orphaned(plan: Scenario) -> Iterator[str]:
     top = (top_of(base) or base).resolve()
     for folder in (base, *base.parents) if plan.path else ():
         for file in sorted(folder.glob(f"*{_BASELINE}")) if folder.is_relative_to(top) else ():
-            if not file.with_name(f"{file.name.removesuffix(_BASELINE)}.toml").is_file():
-                yield f"{file.name} is a baseline whose scenario is gone"
+            stem = file.name.removesuffix(_BASELINE)
+            if not file.with_name(f"{stem}.toml").is_file():
+                own, lost = map(_here, (file, file.with_name(f"{stem}.toml")))
+                way = f"restore {lost}, or delete the baseline too: `git rm {own}`"
+                yield with_way(f"the baseline {own} has no scenario any more", way)
 
 
 def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
@@ -80,13 +86,15 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         files = Path(folder).resolve() / "files"
         unpack(sha, top, files)
-        missing = [f"scenario {file.name} is gone" for file in _gone_scenarios(files, top)]
-        inside = plan.path.resolve().relative_to(top)
-        if not (files / inside).is_file():
+        missing = [
+            with_way(f"scenario {it} is gone", f"restore it: `git checkout {revision} -- {it}`")
+            for it in _gone_scenarios(files, top)
+        ]
+        if not (files / plan.place).is_file():
             baseline = _baseline_of(plan, options)
-            note = f"{inside} is not in {revision}, so it is judged with its own baseline"
+            note = f"{plan.place} is not in {revision}, so it is judged with its own baseline"
             return baseline._replace(missing=[*baseline.missing, *missing], note=note)
-        then = read_scenario(files / inside)
+        then = read_scenario(files / plan.place)
         hidden = (
             *hidden_from_code(then.traces, then.base),
             *hidden_from_code(plan.traces, plan.base),
@@ -109,8 +117,14 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
     return Base(scores, name, [*broken, *not_old, *missing], imported=imported)
 
 
-def _gone_scenarios(files: Path, top: Path) -> Iterator[Path]:
+def _gone_scenarios(files: Path, top: Path) -> Iterator[str]:
     """Yield each scenario in the `files` of a revision that is gone from the repository."""
     for file in sorted(files.rglob("*.toml")):
-        if is_scenario(file) and not (top / file.relative_to(files)).is_file():
-            yield file
+        now = top / file.relative_to(files)
+        if is_scenario(file) and not now.is_file():
+            yield _here(now)
+
+
+def _here(file: Path) -> str:
+    """A file as a command here would name it."""
+    return shlex.quote(os.path.relpath(file))

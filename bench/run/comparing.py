@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -197,6 +198,8 @@ def compare_runs(
     names = tuple(item.name for item in strategies)
     compared = Compared(
         title=plan.title,
+        file=plan.place,
+        accept=_accepted_by(plan, base),
         asks=plan.asks,
         signature=_signature(measured, measuring),
         strategies=names,
@@ -207,7 +210,11 @@ def compare_runs(
         rules=rules,
         against=base.name,
         skipped=tuple(
-            Skipped(path=path, reason=reason, damaged=path in source.damaged)
+            Skipped(
+                path=os.path.normpath(plan.base / path),
+                reason=reason,
+                damaged=path in source.damaged,
+            )
             for path, reason in source.skipped
         ),
         notes=tuple(_notes(plan, strategies, base)),
@@ -239,6 +246,14 @@ def _notes(plan: Scenario, strategies: Sequence[Strategy], base: Base) -> Iterat
         top = (top_of(plan.base) or plan.base).resolve()
         if unused := sorted(base.imported - imported_files(strategies, top)):
             yield f"no longer imported: {', '.join(unused)}"
+
+
+def _accepted_by(plan: Scenario, base: Base) -> str:
+    """The command that accepts the values of now; "" if the earlier ones are no baseline of the
+    scenario."""
+    if plan.path is None or base.name not in ("", str(plan.baseline_path)):
+        return ""
+    return f"bench run {shlex.quote(os.path.relpath(plan.path))} --update-baseline"
 
 
 def _missing_parts(base: Base, options: RunOptions) -> Iterator[GateResult]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..evidence.probes import LABEL, Questions, problem_of
+from ..files.git import top_of
 from ..files.limits import read_regular
 from ..model import MAX_DEPTH, Probe, Trace, nested, too_deep
 from ..model.errors import BenchError, ScenarioError, misfit, nearest, nearest_file, one_line
@@ -52,6 +53,16 @@ class Scenario(ScenarioFile, frozen=True, kw_only=True):
     def baseline_path(self) -> Path | None:
         """The file of the accepted values, beside the scenario, `<name>.baseline.json`."""
         return None if self.path is None else self.path.with_suffix(".baseline.json")
+
+    @property
+    def place(self) -> str:
+        """The path of the file in its repository, or as it was given outside of one; "" for no
+        file."""
+        if self.path is None:
+            return ""
+        top = top_of(self.base)
+        folder = self.base.resolve().relative_to(top.resolve()) if top else self.base
+        return (folder / self.path.name).as_posix()
 
 
 _INDEX = re.compile(r"\[(\d+)\]")
@@ -167,12 +178,13 @@ def source_of(plan: Scenario) -> TraceSource:
     return TraceSource(plan.traces, plan.base)
 
 
-def with_probes(plan: Scenario, traces: Iterable[Trace]) -> Iterator[Trace]:
+def with_probes(plan: Scenario, traces: Loaded | TraceSource) -> Iterator[Trace]:
     """Yield each trace with its probes among its labels. Raises ScenarioError for a probe that
-    belongs to no trace."""
+    belongs to no trace, unless it may belong to one that is damaged."""
     questions = Questions(plan.probes, str(plan.path or plan.title))
     for trace in traces:
         probes = questions.of(trace)
         labels = {**trace.labels, LABEL: probes}
         yield msgspec.structs.replace(trace, labels=labels) if probes else trace
-    questions.require_asked()
+    if not traces.damaged:
+        questions.require_asked()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from ..comparison.baseline import read_scores
 from ..files.writing import write_together
@@ -53,7 +56,7 @@ def compare(
     plan = Scenario(
         title=title, gates=tuple(map(dict, gates)), model=model, portfolio=strategies is None
     )
-    scores = None if against is None else read_scores(Path(against), title)
+    scores = None if against is None else read_scores(Path(against))
     PRINTED.clear()  # each comparison of a long session shows what its code prints
     with debugging(debug), Workers(jobs, engine) as workers:
         options = RunOptions(workers, cache=cache, debug=debug, details=details)
@@ -109,11 +112,16 @@ def run_scenarios(
 ) -> list[Compared]:
     """The comparison of each scenario, as of `run_scenario`.
 
-    All baselines are read, and the revision is replayed, before code of any scenario runs, which
-    could change them.
+    Where several have one title, their files tell them apart. All baselines are read, and the
+    revision is replayed, before code of any scenario runs, which could change them.
     """
     if options.required:
         options = dataclasses.replace(options, cache=None)
+    titles = Counter(plan.title for plan in plans)
+    plans = [
+        replace(plan, title=f"{plan.title} ({plan.path})") if titles[plan.title] > 1 else plan
+        for plan in plans
+    ]
     bases = []
     for plan in plans:
         with named_in_errors(str(plan.path or "")):

@@ -196,16 +196,17 @@ def test_traces_are_paths_and_patterns(path, runs):
 
 @pytest.mark.slow  # three runs
 def test_several_scenarios_give_one_exit_code_and_print_one_line_each(folder, capsys):
-    worse = SCENARIO.replace("min = 0.5", "min = 1.0").replace("limit=900", "limit=5").replace("By hand", "Another")
+    worse = SCENARIO.replace("min = 0.5", "min = 1.0").replace("limit=900", "limit=5")
     (folder / "two.toml").write_text(worse)
     assert bench("run", "one.toml", "two.toml", "-o", "x.json") == 1
     printed = capsys.readouterr().out
     found = json.loads(Path("x.json").read_text())
-    assert [item["title"] for item in found] == ["By hand", "Another"]
+    assert [item["title"] for item in found] == ["By hand (one.toml)", "By hand (two.toml)"]
     lines = " ".join(printed.split())
-    assert f"By hand: {found[0]['advice']['sentence']}" in lines
-    assert re.search(r"✕ Another: Do not merge: 1 of 1 gate failed\. `\w+`", lines)
-    assert bench("run", ".") == 1
+    assert f"By hand (one.toml): {found[0]['advice']['sentence']}" in lines
+    assert re.search(r"✕ By hand \(two\.toml\): Do not merge: 1 of 1 gate failed\. `\w+`", lines)
+    assert bench("run", ".", "--against", "x.json") == 1
+    assert bench("run", "two.toml", "--against", "x.json") == 1
 
 
 @pytest.mark.slow  # seven runs

@@ -45,6 +45,8 @@ def test_failed_gates_are_errors_and_waiting_gates_are_warnings_on_their_scenari
     first = Path("summary.md").read_text()
     assert "needed" in first
     bench("run", "one.toml")
+    assert bench("run", "none.toml") == 2
+    assert "::error title=bench::none.toml: No such file" in capsys.readouterr().out
     assert Path("summary.md").read_text().startswith(first), "a job's summary is added to"
 
 

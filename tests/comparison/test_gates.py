@@ -65,7 +65,9 @@ def judged_gates(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> t
 def test_unchanged_values_pass() -> None:
     copied = with_rules(*GOOD.runs, *(mine_and_recorded(name, sha="a") for name in "0z"))
     matched = with_rules(*GOOD.runs, rules=rules({**RECALL, "strategy": "record*"}))
-    for now, then in ((GOOD, GOOD), (copied, copied), (GOOD, copied), (copied, GOOD), (matched, matched)):
+    limits = (f"mine=summarizer=truncate:limit=99{more}" for more in ("", ",end=9"))
+    changed = [(with_rules(*GOOD.runs, specs={"mine": spec}), GOOD) for spec in limits]
+    for now, then in (*changed, (GOOD, GOOD), (copied, copied), (GOOD, copied), (copied, GOOD), (matched, matched)):
         code, results = judged_gates(now, score_file_of(then), required=True)
         assert (code, {item.outcome for item in results}) == (0, {"pass"})
 
@@ -198,7 +200,7 @@ def test_no_change_of_runs_or_scenario_makes_a_failed_gate_pass(way: str) -> Non
 def test_gates_of_the_baseline_are_judged_if_no_baseline_is_required(way: str) -> None:
     assert judged_gates(WAYS[way]())[0] == 1
     about = [item for item in judged_gates(WAYS[way](), required=True)[1] if item.rule == JUDGE]
-    assert {(item.outcome, item.reason.endswith("is gone or looser")) for item in about} == {("fail", True)}
+    assert {(item.outcome, "is gone or looser" in item.reason) for item in about} == {("fail", True)}
 
 
 def test_changed_code_of_a_strategy_is_noted_if_no_baseline_is_required() -> None:
@@ -212,9 +214,12 @@ def test_changed_code_of_a_strategy_is_noted_if_no_baseline_is_required() -> Non
 def test_a_run_that_is_missing_decides_nothing_and_one_that_cannot_be_read_is_not_accepted() -> None:
     cut = mine_and_recorded("a", sha="other")
     cut = msgspec.structs.replace(cut, facts=msgspec.structs.replace(cut.facts, skipped={"line that is not JSON": 2}))
-    for more, end in ([], "accept"), ([cut], "a (2 × line that is not JSON) — restore what is damaged"):
-        now = msgspec.structs.replace(with_b_and_c(*more), against="x.baseline.json")
-        code, results = judged_gates(now)
+    for command, more, end in (
+        ("x", [], "a — restore what differs, or accept the values of now with `x`"),
+        ("x", [cut], "a (2 × line that is not JSON) — restore what is damaged, or delete it and accept"),
+        ("", [], "a — restore what differs or update the branch, or run with --allow-inconclusive"),
+    ):
+        code, results = judged_gates(msgspec.structs.replace(with_b_and_c(*more), accept=command))
         assert (code, {end in gate.reason for gate in results}) == (3, {True})
 
 
@@ -240,12 +245,6 @@ def test_a_limit_in_dollars_is_undecided_at_other_prices(changed: dict[str, str]
     for required, outcome in ((False, "undecided"), (True, "fail")):
         _, results = judged_gates(now, score_file_of(then), required=required)
         assert [item.outcome for item in results][:1] == [outcome]
-
-
-@pytest.mark.parametrize("settings", ["limit=99", "limit=99,end=9"])
-def test_changed_settings_of_a_strategy_are_accepted(settings: str) -> None:
-    now = with_b_and_c(mine_and_recorded("a"), specs={"mine": f"mine=summarizer=truncate:{settings}"})
-    assert judged_gates(now, required=True)[0] == 0
 
 
 def test_stricter_gates_and_new_runs_pass() -> None:
@@ -312,26 +311,26 @@ def test_a_baseline_reads_back_and_has_the_same_bytes(tmp_path: Path) -> None:
     assert {score.strategy for run in BASE.runs for score in run.scores} == {"mine"}  # no reference without a gate
     path.write_bytes(msgspec.json.encode(BASE))  # with weights of 1 and empty reasons, as once written
     assert read_scores(path) == BASE
-    path.write_bytes(msgspec.json.encode([BASE, msgspec.structs.replace(BASE, title="other")]))  # a report on several
-    assert read_scores(path, BASE.title) == BASE
+    reports = [msgspec.structs.replace(BASE, file=f"{name}.toml") for name in "ab"]  # of one title
+    for several in (reports, reports[1:]):
+        path.write_bytes(msgspec.json.encode(several))
+        assert read_scores(path, "b.toml") == reports[1]
+        with pytest.raises(ResultsError, match=r"b\.toml, not of c\.toml"):
+            read_scores(path, "c.toml")
     assert score_bytes(
         score_file_of(with_rules(mine_and_recorded("c"), mine_and_recorded("a"), mine_and_recorded("b")))
     ) == score_bytes(BASE)
     assert read_scores(tmp_path / "none.json") is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"title": 3}', "[{}]", '{"runs": []}'])
-def test_a_file_without_scores_is_refused(text: str, tmp_path: Path) -> None:
+OTHER_SCHEMA = score_bytes(msgspec.structs.replace(BASE, schema=99))
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"{}", b'{"title": 3}', b"[{}]", b'{"runs": []}', OTHER_SCHEMA])
+def test_a_file_without_scores_is_refused(text: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_text(text)
+    path.write_bytes(text)
     with pytest.raises(ResultsError, match=r"a\.json: "):
-        read_scores(path)
-
-
-def test_another_schema_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_bytes(score_bytes(msgspec.structs.replace(BASE, schema=99)))
-    with pytest.raises(ResultsError, match="schema 99"):
         read_scores(path)
 
 

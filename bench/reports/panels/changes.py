@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...comparison.gate_rules import has_limit, is_beyond_limit
+from ...comparison.gate_rules import has_limit
 from ...comparison.wording import bases, difference, quantity
 from ...model.compared import GateResult, Move
 from ...text.wording import count, counted, listed, sentence_case
@@ -191,19 +190,14 @@ def _tone(better: bool | None) -> Tone:
 
 
 def _next(reading: Reading) -> Iterator[Block]:
-    """The ways to go on, pass the gates or accept the loss: a line for each."""
+    """The ways to go on where a value failed: a line for each. Any other reason has its own."""
     compared, failed = reading.compared, reading.failed_gates
-    broken = [gate for gate in failed if gate.outcome == "fail"]
-    names = dict.fromkeys(f"`{gate.strategy}`" for gate in broken or failed if gate.strategy)
-    ways = [f"change {listed([*names])} until every gate passes"] if names else []
-    if compared.against and not any(map(_failed_before, failed)):
-        ways.append("go back to what the baseline has")
-    if not ways or all(gate.value is None for gate in failed):
-        return  # what is wrong says what to do
+    if all(gate.value is None for gate in failed):
+        return
     advised = reading.advice.advised
-    is_fine = advised and advised not in {gate.strategy for gate in failed}
-    other = f" Or ship `{advised}`, which passes every gate." if is_fine else ""
-    yield Prose((Span("To pass, ", strong=True), f"{' or '.join(ways)}.{other}"), "next")
+    if advised and advised not in {gate.strategy for gate in failed}:
+        other = f"ship `{advised}`, which passes every gate."
+        yield Prose((Span("To pass, ", strong=True), other), "next")
     # The value of a gate that could not decide is within its limit: some texts were not checked.
     unchecked = [gate for gate in failed if gate.outcome == "undecided" and gate.limit is not None]
     if unchecked:
@@ -213,31 +207,23 @@ def _next(reading: Reading) -> Iterator[Block]:
         )
         start = Span("To have a text checked, ", strong=True)
         yield Prose((start, f"{how}."), "next")
-    stem, own, _ = compared.against.rpartition(".baseline.json")
-    file = shlex.quote(f"{stem}.toml")
     own_gates = [gate for gate in failed if not of_baseline(reading, gate)]  # the others are gone
     beyond = (gate for gate in own_gates if gate.value is not None and gate not in unchecked)
     limits = _metrics(gate for gate in beyond if has_limit(gate.rule))
     unchecked = [gate for gate in unchecked if gate in own_gates]
-    where = f"`{file}`" if own else "the scenario"
+    where = f"`{compared.file}`" if compared.file else "the scenario"
     steps = [f"change the limit of {limits} in {where}"] if limits else []
     steps += [f"drop the gate on {_metrics(unchecked)} in {where}"] if unchecked else []
-    if own:
-        steps.append(f"run `bench run {file} --update-baseline` to store the new values")
+    if compared.against and compared.accept:
+        steps.append(f"run `{compared.accept}` to store the new values")
     elif compared.against:
         steps.append("merge: the next comparison is with the values of now")
     if steps and not compared.damaged:
-        aim = "To accept the loss, " if broken else "To pass as it is, "
+        is_loss = any(gate.outcome == "fail" for gate in failed)
+        aim = "To accept the loss, " if is_loss else "To pass as it is, "
         yield Prose((Span(aim, strong=True), f"{', then '.join(steps)}."), "next")
 
 
 def _metrics(gates: Iterable[GateResult]) -> str:
     """The metrics of some gates."""
     return listed([f"`{name}`" for name in dict.fromkeys(gate.rule.metric for gate in gates)])
-
-
-def _failed_before(gate: GateResult) -> bool:
-    """True if the value in the baseline is beyond the limit, too."""
-    if gate.before is None or gate.limit is None:
-        return False
-    return is_beyond_limit(gate.before, gate.limit, gate.rule.settings)

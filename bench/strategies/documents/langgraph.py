@@ -29,9 +29,9 @@ class LangGraphRouter:
     Source: LangGraph reference, `langgraph.graph.StateGraph.add_conditional_edges`
 
     >>> from bench.plugins.registry import build
-    >>> build("router", "langgraph:graph=no_agent")
+    >>> build("router", "langgraph:graph=no_agent")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    bench.model.errors.SpecError: module 'no_agent' cannot be imported: ModuleNotFoundError: No module named 'no_agent'
+    bench.model.errors.SpecError: module 'no_agent' cannot be imported: ModuleNotFoundError: ...
     """
 
     def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)]) -> None:
