@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
+from ..files.git import top_of
 from ..files.writing import refused, require_place, write_together
 from ..model.errors import BenchError
 from .saying import say
@@ -23,9 +25,8 @@ DISTRIBUTION = "agent-memory-bench"
 SCENARIO = "scenarios/summaries.toml"
 BASELINE = "scenarios/summaries.baseline.json"
 OWN = "scenarios/summarizers.py"
-WORKFLOW = ".github/workflows/bench.yml"
 _STARTER = Path(__file__).parents[1] / "starter"
-_FILES = {SCENARIO: "summaries.toml.in", OWN: "summarizers.py", WORKFLOW: "workflow.yml"}
+_FILES = {SCENARIO: "summaries.toml.in", OWN: "summarizers.py"}
 
 
 @click.command()
@@ -33,7 +34,8 @@ _FILES = {SCENARIO: "summaries.toml.in", OWN: "summarizers.py", WORKFLOW: "workf
 def init(traces: tuple[str, ...]) -> None:
     """Set up CI in this folder: a scenario with gates, its baseline, a workflow.
 
-    The scenario replays your recordings, which must be in this repository, with a function that you
+    The workflow is written to the top folder of the repository, where GitHub looks for it. The
+    scenario replays your recordings, which must be in this repository, with a function that you
     replace by your own. It is run once, for the baseline.
     """
     from ..comparison.baseline import score_bytes, score_file_of
@@ -41,7 +43,7 @@ def init(traces: tuple[str, ...]) -> None:
 
     why = "copy it inside: the workflow checks out that repository alone"
     require_inside(traces, Path(), why, future=True)
-    contents = starter(traces, Path(SCENARIO).parent)
+    contents = starter(traces, Path(SCENARIO).parent) | workflow()
     require_free(contents)
     require_place(map(Path, (*contents, BASELINE)))
     contents[BASELINE] = score_bytes(score_file_of(_starter_comparison(traces)))
@@ -72,15 +74,13 @@ def _starter_comparison(traces: Sequence[str]) -> Compared:
         except BenchError as error:  # nobody knows the stage
             raise BenchError(str(error).replace(str(scenario), SCENARIO)) from None
         for file in compared.damaged:  # CI would not decide with it
-            raise BenchError(f"{os.path.normpath(Path(stage, file.path))}: {file.reason}")
+            raise BenchError(f"{file.path}: {file.reason}")
         return compared
 
 
 def starter(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
-    """The contents of the starter's files by path; the scenario names recordings relative to
-    `folder`.
-
-    The baseline is not among them.
+    """The contents of the starter's scenario and code by path; the scenario names recordings
+    relative to `folder`.
     """
     paths = []
     for text in traces:
@@ -88,9 +88,20 @@ def starter(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
         paths.append(f"{form}{colon}{Path(os.path.relpath(path, folder)).as_posix()}")
     files: dict[str, bytes] = {}
     for name, source in _FILES.items():
-        text = (_STARTER / source).read_text("utf-8").replace("@TRACES@", json.dumps(paths))
-        files[name] = text.replace("@REQUIREMENT@", requirement()).encode()
+        text = (_STARTER / source).read_text("utf-8")
+        files[name] = text.replace("@TRACES@", json.dumps(paths)).encode()
     return files
+
+
+def workflow() -> dict[str, bytes]:
+    """The contents of the workflow by path; that of a folder inside its repository has its name."""
+    here = Path.cwd().resolve()
+    top = (top_of(here) or here).resolve()
+    folders = here.relative_to(top).parts
+    name = os.path.relpath(top / f".github/workflows/{'-'.join(['bench', *folders])}.yml")
+    text = (_STARTER / "workflow.yml").read_text("utf-8").replace("@REQUIREMENT@", requirement())
+    inside = shlex.quote("/".join(folders)) + "/" if folders else ""
+    return {name: text.replace("scenarios/", f"{inside}scenarios/").encode()}
 
 
 def require_free(contents: Mapping[str, bytes]) -> None:

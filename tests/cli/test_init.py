@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from repository import BASELINE, BETTER, RECORDED, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, commit, git, init
 
-from bench.cli.starter_files import _FILES, requirement
+from bench.cli.starter_files import requirement
 
 ROOT = Path(__file__).parents[2]
-WRITTEN = {BASELINE, *map(Path, _FILES)}
+WORKFLOW = Path(".github/workflows/bench.yml")
+WRITTEN = {BASELINE, SCENARIO, SUMMARIZERS, WORKFLOW}
 GATED = [
     "prompt.invalid",
     "faithful.changed",
@@ -82,16 +83,22 @@ def test_an_existing_file_is_overwritten_only_with_force():
 
 
 @pytest.mark.slow  # replays
-def test_the_written_files_name_each_other_correctly(capsys):
+def test_the_written_files_name_each_other_correctly(capsys, monkeypatch):
     shutil.copytree(RECORDED, "runs")
     assert bench("init") == 2
     assert bench("init", "runs") == 0
     scenario = tomllib.loads(SCENARIO.read_text())
     assert scenario["asks"] == "mine"
     assert scenario["strategies"]["mine"] == {"summarizer": f"{SUMMARIZERS.name}:summarize"}
-    workflow = Path(".github/workflows/bench.yml").read_text()
+    workflow = WORKFLOW.read_text()
     assert f'pip install "{requirement()}"' in workflow
     assert "python -I -m bench run" in workflow
+    git("init", "--quiet")
+    shutil.copytree("runs", "svc/runs")
+    monkeypatch.chdir("svc")
+    assert bench("init", "runs") == 0  # GitHub reads the workflows in the top folder of the repository
+    inside = Path(f"../{WORKFLOW.parent}/bench-svc.yml").read_text()
+    assert inside == workflow.replace("scenarios/", "svc/scenarios/")
     capsys.readouterr()
     assert bench("run", "--help") == 0
     known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
@@ -115,9 +122,11 @@ def test_a_damaged_recording_is_named_and_decides_nothing(capsys):
     Path("runs/half.json").write_text('[{"role": "user", "content": "go')
     assert bench("init", "runs") == 2
     assert "error: runs/half.json: " in capsys.readouterr().err
-    line = ["run", "runs", "--strategy", "mine=summarizer=csv_table"]
+    Path("scenarios").mkdir()
+    probe = '[[probes]]\nquestion = "asked of a run that cannot be read"\nexpected = 3\nrun = "half"\n'
+    SCENARIO.write_text(f'traces = ["../runs"]\nstrategies.mine = {{ summarizer = "csv_table" }}\n{probe}')
     for option, code in (["--allow-inconclusive"], 0), ([], 3):
-        assert bench(*line, *option) == code
+        assert bench("run", SCENARIO, *option) == code
         last = capsys.readouterr().out.splitlines()[-1]
         assert "1 recording is damaged (runs/half.json: line 1: ends" in last
         assert ("or run with --allow-inconclusive" in last) == (code == 3)
