@@ -43,7 +43,7 @@ def base_of(plan: Scenario, against: str | None, options: RunOptions) -> Base:
         return _base_at(plan, against, options)
     if not Path(against).is_file():
         what = f"{against}: no such file"
-        raise BenchError(f"{what} — write it with `bench run -o {against}`, or name a revision")
+        raise BenchError(f"{what} — write it with `-o {against}`, or name a revision")
     return Base(read_scores(Path(against), plan.place), against)
 
 
