@@ -127,7 +127,7 @@ class CutResult(Value, frozen=True, kw_only=True):
     `marker` is the notice that says so, "" without one.
 
     `characters` is the untruncated size (None: not recorded). `needed` counts facts of the missing
-    part that later turns used.
+    part that later turns used: other messages showed them.
     """
 
     step: int

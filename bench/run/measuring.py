@@ -41,7 +41,7 @@ _Value = TypeVar("_Value")
 _OBJECTS = 100_000
 """The new objects after which Python collects garbage."""
 _CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
-"""How many of the texts that a strategy always writes a score has, and the most characters of each."""
+"""How many of the lines in most of a strategy's texts a score has, and the most characters of each."""
 
 
 @contextlib.contextmanager

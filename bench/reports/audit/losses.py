@@ -79,11 +79,11 @@ def losses(sessions: Sessions) -> Iterator[Block]:
             Cell(f"step {item.step}", item.function),
             code(shortened(item.marker)) if item.marker else "full text recorded",
             _arrow(item.characters, item.seen_characters),
-            _bad(item.needed),
+            count(item.needed),
         )
         for _, item in pairs
     ]
-    heads = ["cut result", "known by", "characters", "facts used later"]
+    heads = ["cut result", "known by", "characters", "facts used later, shown elsewhere"]
     note = f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
     name, under = "Results that were cut", sessions.headings(pairs)
     yield from headed(table(name, heads, cuts, most=_MOST, noun="result", note=note, under=under))

@@ -180,22 +180,30 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
-    """The table of missed values, with a row per turn and origin."""
-    groups = grouped(((it.turn, it.origin_step, it.origin, it.handle), it) for it in missed)
+    """The table of missed values, with a row per turn, origin, and place of the last mention."""
+    groups = grouped(((it.turn, it.origin_step, it.origin, _last_seen(it)), it) for it in missed)
     rows = []
-    for (turn, step, origin, handle), facts in sorted(groups.items()):
+    for (turn, step, origin, note), facts in sorted(groups.items()):
         place = f"step {step}" if origin == "result" else f"step {step}, {origin}"
-        turns = max(fact.distance for fact in facts)
-        earlier = f"last seen {counted(turns, 'turn')} earlier" if turns else "seen just before"
         values: list[str | Span] = []
         for fact in facts[:_VALUES]:
             values += [", " if values else "", Span(fact.fact[:120], "bad", code=True)]
         more = len(facts) - _VALUES
         values += [f" and {count(more)} more"] if more > 0 else []
-        note = f"behind the handle {handle}" if handle else earlier
         rows.append((f"step {turn}", tuple(values), Cell(place, note)))
     heads = ["needed at", "missing values", "first returned at"]
     return table("Missing values", heads, rows, most=_ROWS, noun="row")
+
+
+def _last_seen(fact: MissedFact) -> str:
+    """Where a missed fact can still be fetched, else how long ago a message last had it."""
+    if fact.handle:
+        return f"behind the handle {fact.handle}"
+    return (
+        f"last seen {counted(fact.distance, 'turn')} earlier"
+        if fact.distance
+        else "seen just before"
+    )
 
 
 # ---------------------------------------------------------------- two prompts

@@ -137,13 +137,20 @@ def _rules(reading: Reading) -> Table | None:
 
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
-    """Yield a table of the texts that a strategy writes every time; no rule reads them."""
-    scores = (score for run in reading.runs for score in run.scores)
-    ranked = (score for score in scores if reading.advice.item(score.strategy))
-    texts = grouped((text, score.strategy) for score in ranked for text in score.constant_texts)
+    """Yield a table of the lines that most texts of a strategy in a run have; no rule reads them."""
+    scores = [(score, run.id) for run in reading.runs for score in run.scores]
+    texts = grouped(
+        (text, (score.strategy, run))
+        for score, run in scores
+        if reading.advice.item(score.strategy)
+        for text in score.constant_texts
+    )
     if texts:
-        title = "Texts that a strategy always writes, word for word"
-        ordered = sorted(texts.items(), key=lambda item: (-len(item[1]), item[0]))
-        rows = [(listed([*dict.fromkeys(names)]), code(text[:500])) for text, names in ordered]
-        heads = ["strategies", "text"]
+        title = "Lines in most texts that a strategy wrote in a run"
+        rows = []
+        for text, places in sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])):
+            names, runs = zip(*places, strict=True)
+            many = f"{count(len({*runs}))} of {count(len(reading.runs))}"
+            rows.append((listed([*dict.fromkeys(names)]), code(text[:500]), many))
+        heads = ["strategies", "text", "runs"]
         yield Fold(title, (table(title, heads, rows, most=_TEXTS, noun="text"),))
