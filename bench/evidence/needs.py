@@ -7,7 +7,7 @@ their parameters are not needs, nor are names in code that the agent itself made
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..model import ModelTurn, SystemTurn, ToolsChanged, Trace, UserTurn, nested
@@ -16,7 +16,7 @@ from ..model.messages import RecordedMessages, Speaking, recorded_prompts
 from ..text.facts import flat
 from .contents import TraceContents
 from .step_texts import message_texts
-from .turn_facts import TurnFact
+from .turn_facts import TurnFacts
 
 FAR_TURNS = 6
 """A need is far if its fact was last mentioned this many model turns ago, or more."""
@@ -61,8 +61,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
         thread = threads[step.thread]
         if isinstance(step, ModelTurn):
             needs = []
-            facts, spans = of_turns.facts[step.index], of_turns.spans[step.index]
-            for fact in thread.needed(step.index, facts, spans, tools):
+            for fact in thread.needed(step.index, of_turns, tools):
                 if fact not in numbers:
                     numbers[fact] = len(numbers)
                 origin, at = thread.first[fact]
@@ -106,23 +105,24 @@ class _Thread:
         self._prompt[keep:] = tail
         self._prompted[turn] = {fact for fact in facts_of_turn if self._counts[fact]}
 
-    def needed(
-        self, turn: int, facts: Mapping[str, TurnFact], spans: Iterable[str], tools: frozenset[str]
-    ) -> Iterator[str]:
-        """Yield the facts that a turn took from its prompt, then the copied
-        spans without such a fact. Names of tools, and names in code that the model made up, are
-        left out."""
+    def needed(self, turn: int, of_turns: TurnFacts, tools: frozenset[str]) -> Iterator[str]:
+        """Yield the facts that a turn took from its prompt, then the copied spans without such a
+        fact. Names of tools, and names in code that the model made up, are left out. A path that
+        the prompt lacks was composed, as of a folder and a line of its listing: the turn took the
+        name of the file."""
         known = self._prompted[turn] & self.first.keys()
         taken: list[str] = []
-        for fact, (kind, in_code) in facts.items():
-            if fact not in known or fact in tools:
+        for fact, (kind, in_code) in of_turns.facts[turn].items():
+            if fact not in known:
+                fact = of_turns.file_names[turn].get(fact, "")
+            if fact not in known or fact in tools or fact in taken:
                 continue
             if self.first[fact][0] == "model" and in_code and kind in ("name", "quoted", "error"):
                 continue
             taken.append(fact)
             yield fact
         words = "\n".join(map(flat, taken))
-        for span in spans:
+        for span in of_turns.spans[turn]:
             if span in known and self.first[span][0] != "model" and f" {span} " not in words:
                 words = f"{words}\n {span} "
                 yield span

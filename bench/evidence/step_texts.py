@@ -37,7 +37,7 @@ _EXECUTE = re.compile(r"^[^\S\n]*+execute:\s*(.+?)$", re.MULTILINE)
 
 # Marks of an argument that is code or a command, and no value.
 _CODE = re.compile(r"[\n()=|;$<>]|^.{120}|^\w+ -")
-_HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 
 
 def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
@@ -68,7 +68,18 @@ def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
         *filter(_CODE.search, values),
     ]
     plain = [value for value in values if not _CODE.search(value)]
-    return [_EXECUTE.sub(" ", outside), *plain], [_HEREDOC.sub("", part) for part in code]
+    return [_EXECUTE.sub(" ", outside), *plain], [*map(_without_marks, code)]
+
+
+def _without_marks(code: str) -> str:
+    """Code without the marks around a text that it hands to a command.
+
+    >>> _without_marks("python - <<'EOF'\\nprint(EOF)\\nEOF")
+    'python - \\nprint(EOF)'
+    """
+    marks = set(_HEREDOC.findall(code))
+    lines = (line for line in code.split("\n") if line.strip() not in marks)
+    return _HEREDOC.sub("", "\n".join(lines))
 
 
 def _fences(text: str) -> tuple[str, list[str]]:

@@ -44,10 +44,30 @@ class TurnFacts:
         return copied_spans(self._trace, self._texts, self._parts)
 
     @cached_property
+    def file_names(self) -> dict[int, dict[str, str]]:
+        """The name of the file at the end of each path in each turn."""
+        return {
+            turn: {
+                fact: name for fact, (kind, _) in facts.items() if (name := _file_name(fact, kind))
+            }
+            for turn, facts in self.facts.items()
+        }
+
+    @cached_property
     def distinct(self) -> frozenset[str]:
         """All facts and spans."""
         return frozenset().union(*map(self.of, self.facts))
 
     def of(self, turn: int) -> list[str]:
-        """The facts and the spans of a turn."""
-        return [*self.facts[turn], *self.spans[turn]]
+        """The facts and the spans of a turn, and the names at the ends of its paths."""
+        return [*self.facts[turn], *self.spans[turn], *self.file_names[turn].values()]
+
+
+def _file_name(fact: str, kind: str) -> str:
+    """The name at the end of a path to a file; "" for a folder, and for any other fact.
+
+    >>> _file_name("src/http/client.py", "path"), _file_name("src/http", "path")
+    ('client.py', '')
+    """
+    folder, _, name = fact.rpartition("/")
+    return name if kind == "path" and folder and "." in name[1:] else ""

@@ -55,7 +55,7 @@ def test_arguments_are_values_or_code_in_their_order_without_their_names() -> No
 
 
 def test_the_delimiter_of_a_here_document_is_not_a_need() -> None:
-    assert parts("So.", {"command": "cat <<'EOF_1' > a\nx\nEOF_1"}) == (["So."], ["cat  > a\nx\nEOF_1"])
+    assert parts("So.", {"command": "cat <<'EOF_1' > a\nx\nEOF_1"}) == (["So."], ["cat  > a\nx"])
     assert parts("execute: cat <<-END_7 > a") == ([" "], ["cat  > a"])
 
 
