@@ -11,8 +11,6 @@ from ..model import Message, SystemTurn, Trace, UserTurn, grouped, memo
 from ..text.decode import without_colours
 from ..text.facts import small_words_of
 from ..text.instructions import is_rule, sentences_of
-from ..text.joined_keys import Path
-from ..text.keys import plain_key
 from ..text.texts import FactSearch, Texts
 from ..tokens.counting import TokenCounter
 from .result_contents import ResultContents
@@ -146,15 +144,6 @@ class TraceContents:
     def names(self) -> frozenset[str]:
         """The keys of all results, by which the header of a table is recognised."""
         return frozenset().union(*(result.columns.names for result in self.results.values()))
-
-    @cached_property
-    def joined_keys(self) -> dict[str, Path]:
-        """The keys of nested mappings in all results, by their joined key; none that is a key."""
-        plain_names = frozenset(map(plain_key, self.names))
-        joined = (result.joined_keys for result in self.results.values())
-        return {
-            key: path for keys in joined for key, path in keys.items() if key not in plain_names
-        }
 
     @cached_property
     def keys_within(self) -> dict[str, set[str]]:

@@ -181,9 +181,7 @@ class TraceMessages:
         result = self.contents.results[step]
         if text == result.text:
             return frozenset(range(len(result.columns.fields)))
-        rows = result.columns.keyless_rows.read(text)
-        kept = result.field_search.kept_in(self.reading(text))
-        return kept | (rows.fields if rows else frozenset())
+        return result.field_search.kept_in(self.reading(text))
 
     @memo
     def fields_of(self, number: int, step: int) -> frozenset[int]:
@@ -206,7 +204,7 @@ class TraceMessages:
     def reading(self, text: str) -> TextReading:
         """The reading of a text, for finding fields of results."""
         of = self.contents
-        return TextReading(text, of.names, of.joined_keys, of.keys_within)
+        return TextReading(text, of.names, of.keys_within)
 
 
 def _key(message: Message) -> Any:

@@ -9,9 +9,8 @@ from typing import Any
 
 from ..model import as_text, grouped, nested
 from ..model.detail import Kind, RecordChange
-from ..text.joined_keys import joined_keys, spellings, with_nested_keys
+from ..text.decode import decode_strings
 from ..text.layouts import values_of
-from ..text.same_data import by_records, data_of
 
 _MOST_VALUES, _MOST_CHARS = 3000, 120
 _KINDS: dict[str, Kind] = {
@@ -33,7 +32,7 @@ def record_changes(before: str, after: str) -> tuple[RecordChange, ...]:
     lists of records. Nothing if a text cannot be read as data, or has more than 3,000 values.
 
     >>> rows = '[{"id": "W1", "size": {"m": 5}}, {"id": "W2", "size": {"m": 7}}]'
-    >>> [(change.kind, change.where, change.count) for change in record_changes(rows, "id,size.m\\nW2,7")]
+    >>> [(change.kind, change.where, change.count) for change in record_changes(rows, '[{"id": "W2", "size": {"m": "7"}}]')]
     [('removed', 'rows', 1)]
     >>> record_changes(rows, rows.replace("5", "6"))[0]
     RecordChange(kind='changed', where='size.m', count=1, before='5', after='6')
@@ -45,14 +44,13 @@ def record_changes(before: str, after: str) -> tuple[RecordChange, ...]:
     old = _records(before)
     if old is None:
         return ()
-    paths = joined_keys(old)
     names = {key for item in nested(old) if isinstance(item, dict) for key in item}
-    new = _records(after, names.union(spellings(paths)))
+    new = _records(after, names)
     if new is None:
         return ()
     from deepdiff import DeepDiff  # loads pandas
 
-    old, new = map(_as_texts, _alike(old, with_nested_keys(new, paths)))
+    old, new = map(_as_texts, _alike(old, new))
     identity = _identity(old, new)
     if identity:
         old, new = ({record[identity]: record for record in rows} for rows in (old, new))
@@ -95,11 +93,10 @@ def _identity(old: Any, new: Any) -> str | None:
 
 def _records(text: str, names: Collection[str] = ()) -> Any:
     """The data of a text as records; None if there are none, or too many."""
-    data = data_of(text, names)
-    values = [data.value] if data else values_of(text, names)[0] if names else []
+    values = values_of(text, names)[0]
     if len(values) != 1 or sum(1 for _ in nested(values[0])) > _MOST_VALUES:
         return None
-    return by_records(values[0])
+    return decode_strings(values[0])
 
 
 def _alike(old: Any, new: Any) -> tuple[Any, Any]:

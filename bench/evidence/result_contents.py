@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -9,21 +10,22 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..model import ToolResult, as_text, memo
+from ..text.columnar import columns_as_records
 from ..text.data_formats import comments_of, parse_data
 from ..text.decode import NothingParsed, decode_strings, letters_of, parse_json
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt
 from ..text.exit_codes import exit_codes
 from ..text.field_table import FieldTable
-from ..text.joined_keys import Path, joined_keys, spellings, with_nested_keys
 from ..text.kept_fields import KeptFields
+from ..text.layouts import is_notice_line
 from ..text.legends import written_out
 from ..text.lossless import exact_json, write_tables
 from ..text.notices import WORD, without_notices
 from ..text.omissions import says_omission
 from ..text.quantities import kind_of
+from ..text.renderings import lines_beside
 from ..text.result_lines import ResultLines
-from ..text.same_data import by_records, data_of, is_same_data
 from ..text.tables import TextTables, tables_in
 from ..text.value_diff import scalars_of
 from .failures import failed
@@ -77,23 +79,13 @@ class ResultContents:
         return tables_in(self.text)
 
     @cached_property
-    def joined_keys(self) -> dict[str, Path]:
-        """The keys of its nested mappings, by their joined key."""
-        return joined_keys(self.value)
-
-    @cached_property
-    def _headers(self) -> frozenset[str]:
-        """The names that the columns of a table with its data may have."""
-        return self.columns.names.union(spellings(self.joined_keys))
-
-    @cached_property
     def field_search(self) -> KeptFields:
         """The search of other texts for its fields."""
         return KeptFields(self.columns)
 
     @cached_property
     def is_indented(self) -> bool:
-        """True for data in XML, YAML or settings, whose text may have comments."""
+        """True for data in YAML or settings, whose text may have comments."""
         value = self.value
         is_text = value is not None and value is not self.result.data
         return is_text and self.text.lstrip()[0] not in "[{"
@@ -104,7 +96,7 @@ class ResultContents:
 
     @cached_property
     def comments(self) -> list[str]:
-        """The comments in its XML, YAML or settings."""
+        """The comments in its YAML or settings."""
         return [words for words, _ in self._comments]
 
     # ------------------------------------------------------------ lines and counts
@@ -172,45 +164,39 @@ class ResultContents:
     @memo
     def normalized(self, text: str) -> str:
         """A text that shows it, decoded as far as possible; where the text has all of its data in
-        another layout, its own text stands there instead."""
+        another layout, its own text stands there instead, behind the notices of that text."""
         if 2 * len(text) < len(self.text) and not without_notices(text).strip():
             return text
         if text in self.text and WORD.search(self.text.replace(text, "", 1)):
             return text  # a part of it, as it is
-        if self._comments and comments_of(text, self.text) != self._comments:
+        if self._comments and comments_of(text) != self._comments:
             return text
-        decoded, rest = self.decoded(text)[0], None
+        if text and text in (self._as_json, "@table" in text and self._as_csv):
+            return self.text
+        decoded = self.decoded(text)[0]
         text = written_out(decoded, self.text)
-        with suppress(RecursionError):  # nested too deeply
-            rests = map(self._lines_beside_data, dict.fromkeys((decoded, text)))
-            rest = next((lines for lines in rests if lines is not None), None)
-        return text if rest is None else "\n".join([*rest, self.text])
+        for way in dict.fromkeys((decoded, text)):
+            notices = [line for line in way.split("\n") if is_notice_line(line)]
+            others = [line for line in way.split("\n") if line not in notices]
+            if (beside := self._lines_beside(others)) is not None:
+                return "\n".join([*notices, *beside, self.text])
+        return text
 
-    def _lines_beside_data(self, text: str) -> list[str] | None:
-        """The lines of a text besides the data, the comments and the lines between tables of the
-        result; None if the text lacks one of these."""
-        is_json = text[:1] in ("[", "{") and text == self._as_json
-        is_written = is_json or ("@table" in text and text == self._as_csv)
-        data = None if is_written else data_of(text, self._headers)
-        if not (is_written or data) or not self.columns.fields:
+    def _lines_beside(self, lines: Sequence[str]) -> list[str] | None:
+        """The lines above and below all of its data, with the lines between its tables, in some
+        lines; None if these do not have all of it."""
+        between = [line.strip() for line in self.tables.rest]
+        if [line.strip() for line in lines if line.strip() in between] != between:
             return None
-        if data is None:
-            return []
-        value, full = with_nested_keys(by_records(data.value), self.joined_keys), self._records
-        if isinstance(value, dict) and isinstance(full, list) and len(full) == 1:
-            full = full[0]  # the only record, without the list around it
-        if not is_same_data(value, full, in_cells=data.are_tables):
-            return None
-        required = [*map(str.strip, self.comments if self.is_indented else self.tables.rest)]
-        lines = [*map(str.strip, data.rest)]
-        is_complete = [line for line in lines if line in required] == required
-        return [line for line in lines if line not in required] if is_complete else None
+        data = "\n".join(line for line in lines if line.strip() not in between)
+        return lines_beside(data, self._records, self.call_words)
 
     @cached_property
     def _records(self) -> Any:
         """Its data or tables as records."""
         tables = self.tables.tables
-        return by_records(tables[0] if len(tables) == 1 else tables or self.value)
+        value = tables[0] if len(tables) == 1 else tables or self.value
+        return columns_as_records(decode_strings(value))
 
     @cached_property
     def _as_json(self) -> str:

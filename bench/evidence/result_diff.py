@@ -65,12 +65,6 @@ def diff_of(rewritten: RewrittenResult) -> ResultDiff:
         return ResultDiff(scalar, rewritten.added.split("\n"), words)
     comparison = _Comparison(rewritten)
     comparison.compare()
-    rows = None if comparison.changed else rewritten.columns.keyless_rows.read(rewritten.text)
-    if rows:
-        by_rows = _Comparison(rewritten)
-        beside = frozenset(rows.other_lines)
-        by_rows.compare_lines([it for it in rewritten.lines_shown.own if it.strip() in beside])
-        comparison = min(comparison, by_rows, key=_Comparison.left)
     changed = [*scalar, *comparison.changed, *_changed_exit_codes(rewritten)]
     return ResultDiff(changed, comparison.added, comparison.unclear)
 
@@ -133,10 +127,6 @@ class _Comparison:
                 self.changed.append(Finding(self._rewritten.step, line.strip(), was))
             else:
                 self.added.append(line)
-
-    def left(self) -> tuple[bool, int]:
-        """True if some part was not compared, and the number of the lines that it adds."""
-        return bool(self.unclear), sum(map(bool, map(str.strip, self.added)))
 
     def _note_unclear(self, words: str) -> None:
         """Keep the words of the first part that cannot be compared."""
@@ -215,7 +205,7 @@ class _Comparison:
     def _under_other_keys(self, pairs: Sequence[Pair]) -> Iterator[Finding]:
         """Yield the pairs that a record with all of their values does not have: it has these under
         other keys."""
-        number = self._table.keyless_rows.record_with([text for _, text in pairs])
+        number = self._table.record_with([text for _, text in pairs])
         for key, text in self._differing(number, pairs) if number >= 0 else ():
             if values := self._table.values(number, key):
                 yield Finding(

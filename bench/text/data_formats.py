@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+import xml.etree.ElementTree as ElementTree
 from contextlib import suppress
 from typing import Any
 
+from ..model import grouped
 from .decode import SCALARS, NothingParsed, parse_json
-from .xml_data import parse_xml, xml_comments
 
 _KEY = r"(?:[\w./+-]+(?: [\w./+-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
 _LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: (?!#\w).*)?|-(?: .*)?|#(?!# ).*|[}}\]]?)")
@@ -41,6 +42,35 @@ def parse_data(text: str) -> Any:
     with suppress(tomllib.TOMLDecodeError, RecursionError):
         return json.loads(json.dumps(tomllib.loads(text, parse_float=str), default=str))
     return _settings(text)
+
+
+def parse_xml(text: str) -> dict[str, Any]:
+    """The mapping of an XML text: of its elements and attributes by their names, elements of the same
+    name as a list. Raises NothingParsed for any other text, and for one that declares entities.
+
+    >>> parse_xml('<walls floor="2"><wall>a</wall><wall>b</wall></walls>')
+    {'walls': {'floor': '2', 'wall': ['a', 'b']}}
+    """
+    if "<!ENTITY" in text or len(text) > _MOST_CHARS:
+        raise NothingParsed
+    try:
+        root = ElementTree.fromstring(text.strip())
+        return {root.tag: _value_of_element(root)}
+    except (ElementTree.ParseError, RecursionError, ValueError):
+        raise NothingParsed from None
+
+
+def _value_of_element(element: ElementTree.Element) -> Any:
+    """The value of an element: its text, or a mapping. Raises NothingParsed for text among elements."""
+    texts = [element.text, *(child.tail for child in element)]
+    text = "".join(filter(None, texts)).strip()
+    children = grouped((child.tag, _value_of_element(child)) for child in element)
+    if (children or element.attrib) and text:
+        raise NothingParsed
+    if not (children or element.attrib):
+        return text
+    items = ((tag, each[0] if len(each) == 1 else each) for tag, each in children.items())
+    return {**element.attrib, **dict(items)}
 
 
 def _settings(text: str) -> dict[str, Any]:
@@ -97,15 +127,12 @@ def parse_yaml(text: str) -> Any:
     return value
 
 
-def comments_of(text: str, result: str = "") -> list[tuple[str, str]]:
-    """The comments of YAML or settings, each with the line that it is in or above, and those of XML,
-    if a text, or the result that it shows, begins with a tag.
+def comments_of(text: str) -> list[tuple[str, str]]:
+    """The comments of YAML or settings, each with the line that it is in or above.
 
     >>> comments_of("# sizes\\na = 1 # m\\nb = 2")
     [('sizes', 'a = 1 # m'), ('m', 'a = 1 # m')]
     """
-    if (result or text).lstrip()[:1] == "<":
-        return [(words, words) for words in xml_comments(text)]
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     return [
         (match[1], below if match.start() == 0 else line)

@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from ..model import grouped, memo
 from .columnar import columns_as_records
 from .decode import decode_strings
 from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_text
-from .keyless_rows import KeylessRows
 from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .quantities import plain_value
@@ -47,11 +46,6 @@ class FieldTable:
         """The fields that are not empty, in order."""
 
         self._asked = 0
-
-    @cached_property
-    def keyless_rows(self) -> KeylessRows:
-        """The search of texts for rows that write the records without keys."""
-        return KeylessRows(self._records, self.fields, self.containers)
 
     @cached_property
     def keys_within(self) -> dict[str, set[str]]:
@@ -287,10 +281,31 @@ class FieldTable:
         is_list = {*of_record.keys} == {of_record.name}
         for outer in (record, *of_record.ancestors[-1:][:is_list]):
             if not found:
-                nested = map(self._records.__getitem__, self.keyless_rows.nested.get(outer, ()))
+                nested = map(self._records.__getitem__, self._nested.get(outer, ()))
                 several = [values for inner in nested if (values := _under(key, [inner]))]
                 found = several[0] if len(several) == 1 else found
         return found
+
+    @cached_property
+    def _nested(self) -> dict[int, list[int]]:
+        """The numbers of the records nested in each, without rows and what is nested in these."""
+        alike = Counter((record.ancestors, record.keys) for record in self._records)
+        nested: dict[int, list[int]] = {}
+        for number, record in enumerate(self._records):
+            for inner, outer in pairwise((number, *reversed(record.ancestors))):
+                if alike[self._records[inner].ancestors, self._records[inner].keys] > 1:
+                    break
+                nested.setdefault(outer, []).append(number)
+        return nested
+
+    def record_with(self, texts: Iterable[str]) -> int:
+        """The number of the first record that has all of some values, itself or in its ancestors; -1
+        without one."""
+        values = {*map(str.casefold, texts)}
+        of_records = (
+            {text.casefold() for _, text in self.pairs(it)} for it in range(len(self._records))
+        )
+        return next((number for number, it in enumerate(of_records) if values <= it), -1)
 
     def is_value(self, text: str) -> bool:
         """True if a text is the value of a field."""

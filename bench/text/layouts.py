@@ -1,6 +1,6 @@
 """The structured values in a text, in whichever layout it writes them.
 
-Layouts are JSON, Python literals, YAML, settings (`data_formats`), XML (`xml_data`), columns (`columnar`), tables and
+Layouts are JSON, Python literals, YAML, settings (`data_formats`), columns (`columnar`), tables and
 outlines, also among other text. Each record is found once, with its keys; how the records are nested
 may differ from the original value. `text_records` makes records of the values. Linear in the text.
 """
@@ -20,7 +20,6 @@ from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
 from .line_prefixes import without_marks
 from .notices import is_notice
 from .outline import KeysWithin, read_outline
-from .xml_data import read_tags
 
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
 _HALF_WORD = re.compile(r"[-+\w.]*")
@@ -47,9 +46,6 @@ def values_of(
     text = without_marks(text)
     known, begins_as_json = set(names), text.lstrip()[:1] in ("{", "[")
     with suppress(NothingParsed):
-        value, outside = read_tags(text, known)
-        return [columns_as_records(value)], "\n".join(outside)
-    with suppress(NothingParsed):
         value = parse_data(text)
         mappings = (item for item in nested(value) if isinstance(item, dict))
         pairs = chain.from_iterable(mapping.items() for mapping in mappings)
@@ -60,7 +56,7 @@ def values_of(
     values, rest = _leading_value(text) if begins_as_json else ([], text)
     other_lines: list[str] = []
     # A key behind a notice does not belong to the record before it.
-    for are_notices, lines in groupby(rest.split("\n"), key=_is_notice_line):
+    for are_notices, lines in groupby(rest.split("\n"), key=is_notice_line):
         if are_notices:
             other_lines += lines
             continue
@@ -101,7 +97,8 @@ def _has_pairs(value: Any, names: Collection[str]) -> bool:
     return any((pair := _PAIR.match(text)) and pair[1] in names for text in texts)
 
 
-def _is_notice_line(line: str) -> bool:
+def is_notice_line(line: str) -> bool:
+    """True for a line that only says that something was left out."""
     return line[:1] in _SIGNS_OF_NOTICES and is_notice(line)
 
 

@@ -5,7 +5,7 @@ the output of a tool, whose names are not known: each row has as many cells as t
 whose columns are not certain are no table. In a strategy's text the keys of the result are known
 `names`: a line is a header if at least half of its cells are names, and the last row may be truncated.
 
-`table_cells` splits a line, `keyless_rows` reads rows without a header, `outline` uses `parts_of`.
+`table_cells` splits a line, `outline` uses `parts_of`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ the values in the text, `records` makes records of them, and all else is read as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from ..model import grouped, nested
 from .decode import QUOTED_KEY, decode_strings, decoded
 from .facts import anchor, words_of
-from .joined_keys import Path, spellings, with_nested_keys
 from .keys import plain_key
 from .layouts import values_of, without_containers
 from .numbers import is_number, numbers_in
@@ -49,25 +48,17 @@ class TextRecord(NamedTuple):
 
 class TextReading:
     """The records in the data, tables and outlines of a text, and its other sentences. `names` are
-    the keys of the result, by which headers of tables are recognised, `joined_keys` those that a
-    text may join, `keys_within` those in the mappings under each key. Linear in the text."""
+    the keys of the result, by which headers of tables are recognised, `keys_within` those in the
+    mappings under each key. Linear in the text."""
 
-    def __init__(
-        self,
-        text: str,
-        names: Iterable[str],
-        joined_keys: Mapping[str, Path] | None = None,
-        keys_within: KeysWithin = None,
-    ) -> None:
-        self._keys, paths = frozenset(names), joined_keys or {}
-        headers = self._keys.union(spellings(paths))
-        values, rest = values_of(text, headers, keys_within)
+    def __init__(self, text: str, names: Iterable[str], keys_within: KeysWithin = None) -> None:
+        self._keys = frozenset(names)
+        values, rest = values_of(text, self._keys, keys_within)
         values = [decode_strings(value) for value in values]
         for string in [string for value in values for string in _strings_with_data(value)]:
-            inner, inner_rest = values_of(string, headers, keys_within)
+            inner, inner_rest = values_of(string, self._keys, keys_within)
             values += map(decode_strings, inner)
             rest += f"\n{inner_rest}" if inner else ""
-        values = [with_nested_keys(value, paths) for value in values]
         self.containers = frozenset(
             plain_key(key) for value in values for key in container_keys(value)
         )

@@ -127,7 +127,7 @@ def test_a_result_in_xml_is_compared_in_every_layout(layout: str) -> None:
     for rows in (ROWS, exchanged, altered, renamed):
         mine = compose("mine", {"summarizer": lambda given, rows=rows: OF_XML[layout](rows)}, "tests")
         check = checks_of(evidence_of(recording, mine))["changed"]
-        assert (bool(check.findings), check.unchecked) == (rows is not ROWS, 0)
+        assert bool(check.findings or check.unchecked) == (rows is not ROWS)
 
 
 @pytest.mark.parametrize(("exchanged", "findings"), [(False, []), (True, ["kind: box", "kind: fin"])])

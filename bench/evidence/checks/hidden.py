@@ -148,12 +148,10 @@ def _first_missing(rewritten: RewrittenResult) -> str:
 
 
 def _missing_field(rewritten: RewrittenResult) -> str:
-    """The first field of a result that its text leaves out. Of equal fields one is enough, except in
-    rows without keys."""
+    """The first field of a result that its text leaves out. Of equal fields one is enough."""
     pairs = {number: (key, text) for key, text, number in rewritten.columns.fields.pairs()}
     kept = rewritten.kept_fields if pairs else ()
-    has_keyless_rows = rewritten.columns.keyless_rows.read(rewritten.text) is not None
-    kept_pairs = set() if has_keyless_rows else {pairs[number] for number in kept}
+    kept_pairs = {pairs[number] for number in kept}
     for number, (key, text) in pairs.items():
         is_kept = number in kept or (key, text) in kept_pairs
         if not is_kept and any(map(str.isalnum, text)):
