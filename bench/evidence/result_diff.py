@@ -296,12 +296,12 @@ def _is_cut(text: str) -> bool:
 
 
 def _is_list(text: str, values: Collection[str]) -> bool:
-    """True if a text lists all of several values, in order, with one sign between them.
+    """True if a text lists all of several values, in order, with one sign or blank between them.
 
-    >>> [_is_list(text, ("milk", "egg")) for text in ("milk, egg", "[milk; egg]", "egg, milk", "milk")]
-    [True, True, False, False]
+    >>> [_is_list(text, ("milk", "egg")) for text in ("milk, egg", "[milk; egg]", "milk egg", "egg, milk")]
+    [True, True, True, False]
     """
-    ways = ([*map(str.strip, text.strip("[]").split(sign))] for sign in ",;|/")
+    ways = ([*map(str.strip, text.strip("[]").split(sign))] for sign in ",;|/ ")
     return len(values) > 1 and any(
         len(parts) == len(values) and all(map(is_same_field, parts, values)) for parts in ways
     )

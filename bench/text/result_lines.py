@@ -198,7 +198,9 @@ class ResultLines:
             if len(words) == len(original) and len(differing) == 1:
                 new_word, old_word = differing[0]
                 is_rounded = "e+" in new_word and same_value(new_word, f"{old_word}.0")
-                if is_rounded or same_value(new_word, old_word) or denies((new_word,)):
+                is_joined = new_word.endswith(f".{old_word}")  # a key behind that of its mapping
+                is_same = is_rounded or is_joined or same_value(new_word, old_word)
+                if is_same or denies((new_word,)):
                     return ""
                 if kind_of(new_word) == kind_of(old_word):
                     changed = changed or text

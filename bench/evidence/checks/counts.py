@@ -74,7 +74,7 @@ class Counts:
         """The numbers of fields that the text leaves out: of all, and of different keys, in the
         outermost records and in all."""
         text = self._text
-        for line in diff_of(self._rewritten).added:
+        for line in filter(str.strip, diff_of(self._rewritten).added):
             text = text.replace(line, " ")
         value = self._rewritten.contents.value
         outermost = value if isinstance(value, list) else [value]
