@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 from ..model import grouped, memo
@@ -17,7 +17,15 @@ from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_t
 from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .quantities import plain_value
-from .records import Pair, Record, container_keys, keyed_rows, keys_within, records_of
+from .records import (
+    Pair,
+    container_keys,
+    keyed_rows,
+    keys_within,
+    nested_records,
+    records_of,
+    values_under,
+)
 from .text_records import has_fact, has_odd_number, index_word, required_part, words_in
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30
@@ -277,35 +285,24 @@ class FieldTable:
         [['9'], ['8']]
         """
         key, of_record = plain_key(key), self._records[record]
-        found = _under(key, [of_record, *map(self._records.__getitem__, of_record.ancestors)])
+        found = values_under(key, [of_record, *map(self._records.__getitem__, of_record.ancestors)])
         is_list = {*of_record.keys} == {of_record.name}
         for outer in (record, *of_record.ancestors[-1:][:is_list]):
             if not found:
                 nested = map(self._records.__getitem__, self._nested.get(outer, ()))
-                several = [values for inner in nested if (values := _under(key, [inner]))]
+                several = [values for inner in nested if (values := values_under(key, [inner]))]
                 found = several[0] if len(several) == 1 else found
         return found
 
     @cached_property
     def _nested(self) -> dict[int, list[int]]:
-        """The numbers of the records nested in each, without rows and what is nested in these."""
-        alike = Counter((record.ancestors, record.keys) for record in self._records)
-        nested: dict[int, list[int]] = {}
-        for number, record in enumerate(self._records):
-            for inner, outer in pairwise((number, *reversed(record.ancestors))):
-                if alike[self._records[inner].ancestors, self._records[inner].keys] > 1:
-                    break
-                nested.setdefault(outer, []).append(number)
-        return nested
+        return nested_records(self._records)
 
     def record_with(self, texts: Iterable[str]) -> int:
-        """The number of the first record that has all of some values, itself or in its ancestors; -1
-        without one."""
-        values = {*map(str.casefold, texts)}
-        of_records = (
-            {text.casefold() for _, text in self.pairs(it)} for it in range(len(self._records))
-        )
-        return next((number for number, it in enumerate(of_records) if values <= it), -1)
+        """The number of the first record with some values, also in its ancestors; -1 without one."""
+        values, numbers = {*map(str.casefold, texts)}, range(len(self._records))
+        found = (it for it in numbers if values <= {text.casefold() for _, text in self.pairs(it)})
+        return next(found, -1)
 
     def is_value(self, text: str) -> bool:
         """True if a text is the value of a field."""
@@ -400,15 +397,3 @@ class FieldTable:
         return grouped(
             (pair, number) for number in numbers for pair in self._comparable_pairs(number)
         )
-
-
-def _under(key: str, records: Iterable[Record]) -> dict[str, None]:
-    """The distinct values under a plain key in some records, in order. The key may have the name of
-    its record in front."""
-    return {
-        text: None
-        for record in records
-        for name, text in record.pairs
-        if key.endswith(plain_key(name))
-        and key in (plain_key(name), plain_key(f"{record.name} {name}"))
-    }

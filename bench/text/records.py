@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..model import as_text, grouped, nested
@@ -102,3 +103,31 @@ def keys_within(records: Sequence[Record], keyed: Collection[int]) -> dict[str, 
         keys.setdefault(names[-1], set()).update(map(plain_key, record.keys))
         keys[outer].update([names[-1]] if names[-1] not in (outer, "") else ())
     return keys
+
+
+def nested_records(records: Sequence[Record]) -> dict[int, list[int]]:
+    """The numbers of the records nested in each, without rows and what is nested in these.
+
+    >>> nested_records([*records_of({"id": "W1", "size": {"mm": 9}, "rows": [{"a": 1}, {"a": 2}]})])
+    {0: [1]}
+    """
+    alike = Counter((record.ancestors, record.keys) for record in records)
+    nested: dict[int, list[int]] = {}
+    for number, record in enumerate(records):
+        for inner, outer in pairwise((number, *reversed(record.ancestors))):
+            if alike[records[inner].ancestors, records[inner].keys] > 1:
+                break
+            nested.setdefault(outer, []).append(number)
+    return nested
+
+
+def values_under(key: str, records: Iterable[Record]) -> dict[str, None]:
+    """The distinct values under a plain key in some records, in order. The key may have the name of
+    its record in front."""
+    return {
+        text: None
+        for record in records
+        for name, text in record.pairs
+        if key.endswith(plain_key(name))
+        and key in (plain_key(name), plain_key(f"{record.name} {name}"))
+    }
