@@ -7,6 +7,7 @@ other readers of this room do not know the data; they also read texts that show 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -54,6 +55,14 @@ def lines_beside(text: str, value: Any, names: Collection[str] = ()) -> list[str
             last = reader.read(value, words.first_of_line(first))
             return [line for line in (*words.lines[:first], *words.lines[last:]) if line.strip()]
     return None
+
+
+def _needs_no_key(item: Any, kinds: Mapping[type, int]) -> bool:
+    """True for an item of a mapping that says what it is without its key: a text with a word, and the
+    only list or mapping. Beside another one, or as a bare number, it could be anything."""
+    if isinstance(item, dict | list):
+        return kinds[type(item)] == 1
+    return isinstance(item, str) and any(map(str.isalpha, item))
 
 
 class _Reader:
@@ -160,7 +169,9 @@ class _Reader:
             for key in mapping
             if len(words := words_of_key(key)) > 1 and words[-1] in _ENDINGS
         }
-        bare = [key for key, item in mapping.items() if not is_nothing(item)]
+        kinds = Counter(map(type, mapping.values()))
+        filled = ((key, item) for key, item in mapping.items() if not is_nothing(item))
+        bare = [key for key, item in filled if _needs_no_key(item, kinds)]
         while remaining:
             found = self._words.key_at(at, keys)
             if found is None and self._words.key_at(at, path) is None:
