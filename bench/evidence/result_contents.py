@@ -133,7 +133,7 @@ class ResultContents:
     @cached_property
     def failed(self) -> bool:
         """True if it reports a failure."""
-        return failed(self.result)
+        return failed(self.result, self.value)
 
     @cached_property
     def is_empty(self) -> bool:

@@ -17,11 +17,11 @@ from ...text.notices import WORD
 from ...text.omissions import omission_in, says_omission
 from ...text.wording import quoted
 from ..dropped import gaps_between_results, selectively_dropped
-from ..failures import FAILURE, SUCCESS, reports_failure
+from ..failures import FAILURE, SUCCESS, failing_fields, reports_failure
 from ..generated_text import GeneratedText, RewrittenResult
 from ..of_replay import ReplayEvidence
 from ..repeated import claims_repetition
-from ..result_diff import added_lines, diff_of
+from ..result_diff import diff_of
 from .findings import check_of
 
 _DIGIT, _ANY_WORD = re.compile(r"\d"), re.compile(r"\w+")
@@ -41,11 +41,11 @@ def hidden(evidence: ReplayEvidence) -> Check:
     """The check of failed results that a message shows without their failure, over the failed
     results that the strategy rewrote.
 
-    A result failed if its flag or exit code says so, or a short text begins so. A text shows the
-    result if it claims a success, has a line of the result, or has no notice of an omission and
-    another form than the texts of all successful results. A placeholder without content hides
-    nothing, nor does a text with all words of the result and no claim of success; an empty text is
-    not a placeholder. A history hides a failed result if it drops only this one.
+    A result failed if its flag, exit code or a field of its data says so, or a short text begins so.
+    A text shows the result if it claims a success, has a line of the result, or has no notice of an
+    omission and another form than the texts of all successful results. A placeholder without
+    content hides nothing, nor does a text with all words of the result and no claim of success; an
+    empty text is not a placeholder. A history hides a failed result if it drops only this one.
 
     A text that leaves out a fact, a field or a line of its result without a notice is not checked: no
     reader could know what is missing, or the text is written in an unknown way. Neither are a system
@@ -60,14 +60,18 @@ def hidden(evidence: ReplayEvidence) -> Check:
             findings.append(Finding(step, "", result.text))
     failed = [it for it in evidence.rewritten if it.failed]
     looked_at = len(findings) + len(failed)
-    silent = [it for it in failed if not _reports_failure(unescape(it.text), it.result)]
+    silent = [
+        it
+        for it in failed
+        if not (_keeps_failure(it) or _reports_failure(unescape(it.text), it.result))
+    ]
     success_forms = {
         _VARIES.sub("0", it.text) for it in evidence.rewritten if silent and not it.failed
     }
     for rewritten in silent:
         has_success_form = _VARIES.sub("0", rewritten.text) in success_forms
         is_placeholder = has_success_form or rewritten.says_omission or claims_repetition(rewritten)
-        words = " ".join(added_lines(rewritten)) if rewritten.gaps is None else rewritten.added
+        words = "\n".join(diff_of(rewritten).added)
         claims_success = SUCCESS.search(words) or (not rewritten.handles and _SAVED.search(words))
         is_result_empty = not rewritten.result.text.strip()  # so that it tells no failure itself
         shows_result = rewritten.shows_line or not is_placeholder
@@ -187,6 +191,14 @@ def _hidden_in_stores(evidence: ReplayEvidence) -> Iterator[Finding]:
             continue
         if not _reports_failure(text, result) and text != as_text(result.value):
             yield Finding(result.index, text, result.text)
+
+
+def _keeps_failure(rewritten: RewrittenResult) -> bool:
+    """True if a text has a field with which data report their failure, or a sentence in one."""
+    failing, kept = failing_fields(rewritten.contents.value), rewritten.kept_fields
+    pairs = rewritten.table.fields.pairs() if failing else ()
+    shown = {(key, text) for key, text, number in pairs if number in kept}
+    return any(it in shown or (" " in it[1] and it[1][:80] in rewritten.text) for it in failing)
 
 
 def _reports_failure(text: str, result: ToolResult) -> bool:
