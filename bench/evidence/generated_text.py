@@ -25,7 +25,9 @@ from .result_contents import ResultContents
 if TYPE_CHECKING:
     from .session import TraceSession
 
-_TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*(?: [\w-]+=[\"'][^\"'<>\n]{0,60}[\"'])*>|`{3}\w*|)\s*")
+TAG_LINE = re.compile(
+    r"\s*(?:</?[A-Za-z_][\w-]*(?: [\w-]+=(?:[\"'][^\"'<>\n]{0,60}[\"']|\w+))*>|`{3}\w*|)\s*"
+)
 """Matches a line with nothing but a tag."""
 
 _DATA = re.compile(r"(?!\s*\[.*\]\s*$).*\":")
@@ -202,9 +204,9 @@ class RewrittenResult(GeneratedText):
     def _admits(self, gap: Gap) -> bool:
         """True if the words of a gap only say that something is left out, or name a handle to it;
         tags are ignored."""
-        lines = [line for line in gap.words.split("\n") if not _TAG.fullmatch(line)]
+        lines = [line for line in gap.words.split("\n") if not TAG_LINE.fullmatch(line)]
         if not lines:
-            return bool(self.handles) or _TAG.fullmatch(gap.missing) is not None
+            return bool(self.handles) or TAG_LINE.fullmatch(gap.missing) is not None
         return all(map(self._is_notice, lines))
 
     def _is_notice(self, line: str) -> bool:

@@ -181,7 +181,7 @@ class TraceMessages:
         result = self.contents.results[step]
         if text == result.text:
             return frozenset(range(len(result.columns.fields)))
-        return result.field_search.kept_in(self.reading(text))
+        return result.field_search.kept_in(self.reading(text)) | result.exit_code_field(text)
 
     @memo
     def fields_of(self, number: int, step: int) -> frozenset[int]:

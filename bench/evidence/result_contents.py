@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -30,6 +31,9 @@ from ..text.tables import TextTables, tables_in
 from ..text.value_diff import scalars_of
 from .failures import failed
 from .row_counts import counts_of, row_counts
+
+_IN_TAG = re.compile(r"(<(?=(\w+))[^<>\n]*>)\s*(?!<(\w+)\b.*</\3>)(\S.*)</\2>\s*", re.DOTALL)
+"""Matches a text in one tag."""
 
 
 class ResultContents:
@@ -146,6 +150,26 @@ class ResultContents:
 
     # ------------------------------------------------------------ other texts that show it
 
+    @cached_property
+    def _exit_code(self) -> tuple[int, str] | None:
+        """The number and the text of its only field that is an exit code; None without one."""
+        keys = {key for key in self.columns.names if exit_codes(f"{key}: 0")}
+        pairs = self.columns.fields.pairs() if keys else ()
+        fields = [(number, text) for key, text, number in pairs if key in keys]
+        return fields[0] if len(fields) == 1 else None
+
+    def exit_code_field(self, text: str) -> frozenset[int]:
+        """The number of its field that is the exit code, if a text states this, in any words.
+
+        >>> text = '{"returncode": 1, "output": "no"}'
+        >>> result = ToolResult(index=2, call_id="c", function="f", seen=text)
+        >>> [sorted(ResultContents(result).exit_code_field(text)) for text in ("rc 1", "rc=0", "no")]
+        [[0], [], []]
+        """
+        field = self._exit_code
+        is_stated = field is not None and field[1] in map(str, exit_codes(text))
+        return frozenset({field[0]}) if field and is_stated else frozenset()
+
     @memo
     def says_omission(self, text: str) -> bool:
         """True if a text that shows it says that something was left out."""
@@ -180,7 +204,8 @@ class ResultContents:
             others = [line for line in way.split("\n") if line not in notices]
             if (beside := self._lines_beside(others)) is not None:
                 return "\n".join([*notices, *beside, self.text])
-        return text
+        in_tag = _IN_TAG.fullmatch(text)
+        return text if in_tag is None or in_tag[1] in self.text else f"{in_tag[1]}\n{in_tag[4]}"
 
     def _lines_beside(self, lines: Sequence[str]) -> list[str] | None:
         """The lines above and below all of its data, with the lines between its tables, in some

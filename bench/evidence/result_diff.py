@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from ..model import memo
@@ -22,7 +23,9 @@ from ..text.wording import quoted
 from .generated_text import GeneratedText, RewrittenResult
 
 _TITLE_ENDS = re.compile(r"[:;(]")
-_IN_TAGS = re.compile(r"\s*<[A-Za-z_].*>\s*", re.DOTALL)
+_DATA = re.compile(r"\s*(?:\{|\[(?![^\n\"'{}]*\]\n)|<[A-Za-z_].*>\s*\Z)", re.DOTALL)
+"""Matches data, which does not begin with a line in brackets."""
+
 _NO_VALUE = frozenset({"", "-", "–", "—", "null", "None"})
 _SIGNS = " \t-#*•:>|[](),;."
 _SHORT_KEY = 3
@@ -62,16 +65,17 @@ def diff_of(rewritten: RewrittenResult) -> ResultDiff:
         full = rewritten.result.text
         denied = next((gap.missing for gap in gaps if gap.hides_denial(full)), "")
         words = f"{quoted(denied)} left out within a sentence" if denied else ""
-        return ResultDiff(scalar, rewritten.added.split("\n"), words)
+        added = rewritten.added.split("\n")
+        return ResultDiff([*scalar, *_changed_exit_codes(rewritten, added)], added, words)
     comparison = _Comparison(rewritten)
     comparison.compare()
-    changed = [*scalar, *comparison.changed, *_changed_exit_codes(rewritten)]
+    changed = [*scalar, *comparison.changed, *_changed_exit_codes(rewritten, comparison.added)]
     return ResultDiff(changed, comparison.added, comparison.unclear)
 
 
-def _changed_exit_codes(rewritten: RewrittenResult) -> Iterator[Finding]:
-    """Yield an exit code that a text states for a result that states only others."""
-    stated, codes = exit_codes(rewritten.text), exit_codes(rewritten.result.text)
+def _changed_exit_codes(rewritten: RewrittenResult, added: Sequence[str]) -> Iterator[Finding]:
+    """Yield an exit code that a line of a text states for a result that states only others."""
+    stated, codes = chain.from_iterable(map(exit_codes, added)), exit_codes(rewritten.result.text)
     other = next((code for code in stated if code not in codes), None) if codes else None
     if other is not None:
         yield Finding(rewritten.step, f"exit code {other}", f"exit code {codes[0]}")
@@ -102,8 +106,11 @@ class _Comparison:
     def compare(self) -> None:
         """Compare all of the text."""
         rewritten = self._rewritten
-        is_data = rewritten.text.lstrip()[:1] in ("{", "[") or _IN_TAGS.fullmatch(rewritten.text)
-        if is_data and rewritten.table.fields and not rewritten.leaves_out_lines:
+        if (
+            _DATA.match(rewritten.text)
+            and rewritten.table.fields
+            and not rewritten.leaves_out_lines
+        ):
             rest = [rewritten.brief]
         else:
             lines = rewritten.lines_shown

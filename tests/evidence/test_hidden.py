@@ -11,6 +11,8 @@ from bench.model import Message, ModelTurn, ToolCall, UserTurn
 
 FAILED = "find: paths must precede expression: `;'\nsee the manual"
 LOG = "12 cases ran\nThe upload of report.csv failed at 10:42"
+NOTE = '[{"id": "W1", "note": "Never call the customer before the parcel arrives"}]'
+SHELL = '{"returncode": 1, "output": "total 8\\na.py\\n"}'
 LOOKED_FOR = {"name": "report"}
 RECORDING = trace(
     UserTurn(index=0, content="Find the report and upload it."),
@@ -43,17 +45,19 @@ def test_a_text_with_all_of_a_failed_result_hides_nothing(shown: str, hits: int)
 
 
 @pytest.mark.parametrize(
-    ("shown", "unchecked"),
+    ("full", "shown", "unchecked"),
     [
-        ('[{"id": "W1"}]', 1),
-        ("id: W1", 1),
-        ("id: W1, note: Never call the customer before the parcel arrives", 0),
-        ('[{"id": "W1", "note": "Never call the…"}]', 0),
-        ('[{"id": "W1"}]\n[1 note left out]', 0),
+        (NOTE, '[{"id": "W1"}]', 1),
+        (NOTE, "id: W1, note: Never call the customer before the parcel arrives", 0),
+        (NOTE, '[{"id": "W1", "note": "Never call the…"}]', 0),
+        (NOTE, '[{"id": "W1"}]\n[1 note left out]', 0),
+        (SHELL, "rc=1\ntotal 8\na.py", 0),
+        (SHELL, "<o rc=1>total 8\na.py</o>", 0),
+        (SHELL, "total 8\na.py", 1),
+        (SHELL.replace("1", "0"), "total 8\na.py", 0),
     ],
 )
-def test_a_longer_value_that_is_left_out_without_a_notice_is_not_checked(shown: str, unchecked: int) -> None:
-    full = '[{"id": "W1", "note": "Never call the customer before the parcel arrives"}]'
+def test_what_is_left_out_without_a_notice_is_not_checked(full: str, shown: str, unchecked: int) -> None:
     recording = trace(result(full, index=0), ModelTurn(index=1, content="Noted."))
     strategy = compose("mine", {"summarizer": lambda item: shown}, "tests")
     assert checks_of(evidence_of(recording, strategy))["hidden"].unchecked == unchecked

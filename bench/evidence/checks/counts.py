@@ -55,7 +55,8 @@ class Counts:
         counts = {count for gap in rewritten.gaps or () for count in line_counts(gap.missing)}
         counts.add(sum(map(len, rewritten.lines_shown.gaps)))
         own_lines = sum(bool(line.strip()) for line in diff_of(rewritten).added)
-        for full_text in {self._full, rewritten.session.messages.texts.plain(self._full)}:
+        plain = rewritten.session.messages.texts.plain(self._full)
+        for full_text in {self._full, plain, *rewritten.table.fields.prose}:
             pairs = zip(line_counts(full_text), line_counts(self._text), strict=True)
             counts.update(full - shown + own_lines for full, shown in pairs)
         return counts

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from itertools import chain
 
 from ...model import SystemTurn, ToolResult, as_text, lines_of, memo
 from ...model.scores import Check, Finding
-from ...text.exit_codes import exit_codes
+from ...text.exit_codes import exit_codes, only_exit_code
 from ...text.instructions import keeps_words, sentences_of
 from ...text.notices import WORD
 from ...text.omissions import omission_in, says_omission
 from ...text.wording import quoted
 from ..dropped import gaps_between_results, selectively_dropped
 from ..failures import FAILURE, SUCCESS, failing_fields, reports_failure
-from ..generated_text import GeneratedText, RewrittenResult
+from ..generated_text import TAG_LINE, GeneratedText, RewrittenResult
 from ..of_replay import ReplayEvidence
 from ..repeated import claims_repetition
 from ..result_diff import diff_of
@@ -48,8 +49,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
     empty text is not a placeholder. A history hides a failed result if it drops only this one.
 
     A text that leaves out a fact, a field or a line of its result without a notice is not checked: no
-    reader could know what is missing, or the text is written in an unknown way. Neither are a system
-    message that lacks sentences, and a history that lacks results in several places.
+    reader could know what is missing, or the text is written in an unknown way. Only the exit code of
+    a success may be missing. Not checked either are a system message that lacks sentences, and a
+    history that lacks results in several places.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -132,8 +134,9 @@ def _missing_sentence(generated: GeneratedText) -> str:
 def _first_missing(rewritten: RewrittenResult) -> str:
     """The first part of a result that its text leaves out; "" without one."""
     if rewritten.gaps is not None:
-        silent = (gap.missing for gap in rewritten.gaps if not gap.words.strip())
-        return next((missing for missing in silent if any(map(str.isalnum, missing))), "")
+        silent = (gap.missing.split("\n") for gap in rewritten.gaps if not gap.words.strip())
+        parts = ("\n".join(filter(partial(_is_needed, rewritten), lines)) for lines in silent)
+        return next((part for part in parts if any(map(str.isalnum, part))), "")
     if rewritten.table.fields:
         comments = rewritten.contents.comments
         missing_comment = next((words for words in comments if words not in rewritten.text), "")
@@ -141,7 +144,7 @@ def _first_missing(rewritten: RewrittenResult) -> str:
     missing = [
         line
         for line in chain.from_iterable(rewritten.lines_shown.gaps)
-        if WORD.search(line) or _DIGIT.search(line)
+        if (WORD.search(line) or _DIGIT.search(line)) and _is_needed(rewritten, line)
     ]
     if not missing:
         return ""
@@ -154,13 +157,30 @@ def _first_missing(rewritten: RewrittenResult) -> str:
 def _missing_field(rewritten: RewrittenResult) -> str:
     """The first field of a result that its text leaves out. Of equal fields one is enough."""
     pairs = {number: (key, text) for key, text, number in rewritten.columns.fields.pairs()}
-    kept = rewritten.kept_fields if pairs else ()
+    own_lines = diff_of(rewritten).added if pairs else ()
+    kept = frozenset[int]().union(*map(rewritten.contents.exit_code_field, own_lines))
+    kept |= rewritten.kept_fields if pairs else frozenset()
     kept_pairs = {pairs[number] for number in kept}
     for number, (key, text) in pairs.items():
         is_kept = number in kept or (key, text) in kept_pairs
         if not is_kept and any(map(str.isalnum, text)):
-            return f"{key}: {text}"
+            words = f"{key}: {text}"
+            if only_exit_code(words) != 0:
+                return words
     return ""
+
+
+def _is_needed(rewritten: RewrittenResult, line: str) -> bool:
+    """False for a line of a result that its text may leave out: a tag, the key of the only longer
+    text, the exit code of a success, and that of the result if the text states it in other words."""
+    code = only_exit_code(line)
+    if code is not None:
+        stated = chain.from_iterable(map(exit_codes, diff_of(rewritten).added))
+        of_result = exit_codes(rewritten.result.text)[:1]
+        return code != 0 and not (code in of_result and code in stated)
+    if line.endswith(":"):
+        return [f"{key}:" for key, _ in rewritten.table.fields.blocks()] != [line]
+    return not TAG_LINE.fullmatch(line)
 
 
 def _missing_prose(rewritten: RewrittenResult) -> str:
@@ -209,7 +229,8 @@ def _reports_failure(text: str, result: ToolResult) -> bool:
     >>> [_reports_failure(text, result) for text in ("1: Malformed", "call", "OK\\nMalformed\\ncall")]
     [True, False, False]
     """
-    if any(exit_codes(text)) or (result.error and result.error[:80] in text):
+    codes = chain.from_iterable(map(exit_codes, text.split("\n")))
+    if any(codes) or (result.error and result.error[:80] in text):
         return True
     if reports_failure(text):
         return True

@@ -57,7 +57,7 @@ def first_unproven(rewritten: RewrittenResult, purpose: tuple[str, ...]) -> str:
     for line in diff_of(rewritten).added:
         undeclared = without(line, purpose)
         words = _FENCE.sub(" ", without_tags(undeclared, rewritten.result.text))
-        if not states_nothing(rewritten, words):
+        if not any(states_nothing(rewritten, line) for line in (words, undeclared)):
             return undeclared.strip()
     return ""
 
@@ -149,13 +149,12 @@ class Statement:
 
     @property
     def _claims_something(self) -> bool:
-        """True if it claims a success, a consent, a command, or a failure other than the exit code of
-        the result."""
-        if _says_failure(self._line):
-            codes = {*exit_codes(self._line)}
-            if not codes or not codes <= {*exit_codes(self._result.text)}:
-                return True
-        return _claims_more(self._line)
+        """True if it claims a success, a consent, a command, an exit code other than that of the
+        result, or a failure without one."""
+        codes = {*exit_codes(self._line)}
+        if not codes <= {*exit_codes(self._result.text)}:
+            return True
+        return (not codes and _says_failure(self._line)) or _claims_more(self._line)
 
     @property
     def _is_heading(self) -> bool:
