@@ -20,13 +20,9 @@ ROOT = Path(__file__).parents[2]
 WORKFLOW = Path(".github/workflows/bench.yml")
 WRITTEN = {BASELINE, SCENARIO, SUMMARIZERS, WORKFLOW}
 GATED = [
-    "prompt.invalid",
-    "faithful.changed",
-    "loss.silent_truncation",
-    "faithful.invented",
-    "faithful.hidden_errors",
-    "needed.missed_turn_rate",
-    "cost.prompt_tokens",
+    *("prompt.invalid", "prompt.system_missing", "prompt.task_missing", "prompt.rules_missing"),
+    *("faithful.changed", "loss.silent_truncation", "faithful.invented", "faithful.hidden_errors"),
+    *("needed.missed_turn_rate", "cost.prompt_tokens"),
 ]
 
 
