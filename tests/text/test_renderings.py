@@ -38,15 +38,6 @@ def as_cells(value: dict[str, Any], sign: str) -> str:
     return f"user: {value['user']}\n{seats}\norders:\n{out.getvalue()}"
 
 
-def as_markdown(value: dict[str, Any]) -> str:
-    def row(cells: Any) -> str:
-        return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"
-
-    rows = [row(order.values()) for order in value["orders"]]
-    pairs = json.dumps({key: item for key, item in value.items() if key != "orders"})
-    return "\n".join([pairs, "orders", row(value["orders"][0]), row("---" for _ in value["orders"][0]), *rows])
-
-
 def as_xml(value: Any, name: str = "result") -> str:
     if isinstance(value, list):
         return f"<{name}>{''.join(as_xml(item, 'item') for item in value)}</{name}>"
@@ -61,19 +52,16 @@ def as_xml(value: Any, name: str = "result") -> str:
 
 LAYOUTS = {
     "json": json.dumps,
-    "indented": lambda value: json.dumps(value, indent=1, sort_keys=True),
     "yaml": lambda value: yaml.safe_dump(value, allow_unicode=True, width=999),
     "csv": lambda value: as_cells(value, ","),
     "tsv": lambda value: as_cells(value, "\t"),
-    "markdown": as_markdown,
     "xml": as_xml,
 }
-CHANGES = ("swap", "rename", "drop", "add")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@given(value=orders(), change=st.sampled_from(CHANGES))
-@settings(max_examples=60)
+@given(value=orders(), change=st.sampled_from(["swap", "rename", "drop", "add"]))
+@settings(max_examples=25)
 def test_a_layout_is_proven_and_other_data_in_it_never(layout: str, value: dict[str, Any], change: str) -> None:
     text = LAYOUTS[layout](value)
     other = json.loads(json.dumps(value))
