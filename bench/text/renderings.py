@@ -27,6 +27,9 @@ _REVERSED = frozenset(["reverse", "reversed", "order", "last", "first"])
 _MOST_DEPTH, _MOST_STEPS, _MOST_TITLES = 30, 40, 3
 """The deepest nesting, the most steps for each word of a text, and the most lines above the data."""
 
+_MOST_CHARS = 500_000
+"""The most characters of a text that is searched: each word takes some memory."""
+
 Path = Mapping[str, str]
 """The keys that lead to a place of the data, by their letters."""
 
@@ -43,7 +46,7 @@ def lines_beside(text: str, value: Any, names: Collection[str] = ()) -> list[str
     >>> [lines_beside(text, rows) for text in wrong]
     [None, None, None]
     """
-    if not isinstance(value, dict | list) or is_nothing(value):
+    if not isinstance(value, dict | list) or is_nothing(value) or len(text) > _MOST_CHARS:
         return None
     words = RenderedWords(text, names)
     words.read_legends(value)
