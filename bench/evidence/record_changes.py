@@ -69,8 +69,8 @@ def record_changes(before: str, after: str) -> tuple[RecordChange, ...]:
             kind=kind,
             where=where,
             count=len(items),
-            before="" if kind == "added" else _shown(items[0][0]),
-            after="" if kind == "removed" else _shown(items[0][1]),
+            before="" if kind == "added" else _brief(items[0][0]),
+            after="" if kind == "removed" else _brief(items[0][1]),
         )
         for (kind, where), items in ordered
     )
@@ -141,6 +141,6 @@ def _where(path: Sequence[Any], is_keyed: bool) -> str:
     return "".join(texts).removeprefix("[]").removeprefix(".") or "rows"
 
 
-def _shown(value: Any) -> str:
+def _brief(value: Any) -> str:
     text = as_text(value)
     return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}…"

@@ -27,6 +27,9 @@ _REVERSED = frozenset(["reverse", "reversed", "order", "last", "first"])
 _MOST_DEPTH, _MOST_STEPS, _MOST_TITLES = 30, 40, 3
 """The deepest nesting, the most steps for each word of a text, and the most lines above the data."""
 
+_NO_NUMBER, _BEHIND_NUMBER = frozenset(["=", "_", "-", ""]), frozenset([".", ")", ":"])
+"""The signs behind a number that is none of a record, and those behind the number of a scalar."""
+
 _MOST_CHARS = 500_000
 """The most characters of a text that is searched: each word takes some memory."""
 
@@ -43,8 +46,8 @@ def lines_beside(text: str, value: Any, names: Collection[str] = ()) -> list[str
     >>> lines_beside(table, rows), lines_beside("1. id is W1, size (m 5)\\n2. id W2, m 7, by Al", rows)
     (['Doors:', '(both)'], [])
     >>> wrong = "id|size.m|by\\nW2|5|Al\\nW1|7|", "id|size.m\\nW2|7\\nW1|5", "id|by|size.m\\nW2|Al|7\\nW1|5|"
-    >>> [lines_beside(text, rows) for text in wrong]
-    [None, None, None]
+    >>> [lines_beside(text, rows) for text in wrong], lines_beside("[1, 5, 2, 7]", [5, 7])
+    ([None, None, None], None)
     """
     if not isinstance(value, dict | list) or is_nothing(value) or len(text) > _MOST_CHARS:
         return None
@@ -126,9 +129,9 @@ class _Reader:
         self._steps -= 1
         if self._steps < 0:
             raise Differs
-        is_number = (
-            self._words.text_at(at - 1) == "[" and self._words.text_at(at) in self._numbers()
-        )
+        text_at = self._words.text_at
+        is_framed = text_at(at - 1) == "[" and text_at(at + 1) == "]"
+        is_number = is_framed and text_at(at) in self._numbers()
         return at + 1 if is_number else self._words.filler_end(at, path)
 
     def _numbers(self) -> set[str]:
@@ -267,7 +270,9 @@ class _Reader:
         for number in few if isinstance(remaining[few[0]], dict | list) else few[:1]:
             self._places.append({number, place})
             try:
-                end = self._value(remaining[number], self._numbered(at, size, path), path)
+                item = remaining[number]
+                is_record = isinstance(item, dict | list)
+                end = self._value(item, self._numbered(at, size, path, is_record=is_record), path)
                 del remaining[number]
                 return end
             except Differs:
@@ -276,20 +281,17 @@ class _Reader:
                 self._places.pop()
         raise Differs
 
-    def _numbered(self, at: int, size: int, path: Path) -> int:
+    def _numbered(self, at: int, size: int, path: Path, *, is_record: bool) -> int:
         """The place behind the number of an item, perhaps with that of all: `2 of 4`; without one the
-        place itself."""
+        place itself. Among scalars, which may be numbers too, a sign such as a dot stands behind it."""
         numbers = self._numbers()
         start, words = at, self._words
         with suppress(Differs):
             while not words.text_at(at).isdecimal():
                 at = at + 1 if words.is_numbering(at) else self._filler(at, path)
-            if words.text_at(at) in numbers and words.text_at(at + 1) not in (
-                "=",
-                "_",
-                "-",
-                "."[:0],
-            ):
+            behind = words.text_at(at + 1)
+            is_number = behind not in _NO_NUMBER if is_record else behind in _BEHIND_NUMBER
+            if words.text_at(at) in numbers and is_number:
                 is_of_all = words.text_at(at + 1).casefold() == "of"
                 return at + 3 if is_of_all and words.text_at(at + 2) == str(size) else at + 1
         return start
